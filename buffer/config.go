@@ -22,9 +22,9 @@ type Profile struct {
 	// pause takes effect; [LinkEnd.Headroom] is what a link needs. With less, lossless frames
 	// are lost.
 	XOFF int
-	// Slack is more headroom, for what arrives while a driver is late, which no wire lets
-	// arrive. Only what XOFF would have lost is in it: neither Room nor Unique reckons
-	// with it.
+	// Slack is additional headroom, for what arrives while a driver is late, which could
+	// not arrive on a wire. It holds only what would have been lost beyond XOFF: neither
+	// Room nor Unique counts on it.
 	Slack int
 }
 
@@ -68,7 +68,7 @@ const shortest = 60
 // most that it may take of it (sonic-net/sonic-swss, BUFFER_POOL xoff).
 type HeadroomPool struct {
 	Bytes int
-	// Port is what each port has besides, for its own groups. It is used first.
+	// Port is what each port has in addition, for its own groups. It is used first.
 	Port int
 }
 

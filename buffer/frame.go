@@ -45,7 +45,7 @@ func (f *Frame) Orig() *Frame { return f.orig }
 // Info is what a parser learned about a frame.
 type Info struct {
 	Kind   uint8         // the parser's frame kind
-	Reason uint8         // why it is to be dropped, for a kind that is; of IPv4, why it is not to be routed
+	Reason uint8         // why it is dropped, for a kind that is; of IPv4, why it must not be routed
 	Class  unit.Priority // by the trusted field
 	TTL    uint8
 	L3     int16  // offset of the IPv4 or ARP header, 0 if none

@@ -25,7 +25,7 @@ type group struct {
 type MMU struct {
 	cfg    Config
 	shared int // bytes of the shared pool in use
-	extra  int // bytes of the shared pool that groups may use besides, in use or not
+	extra  int // bytes of the shared pool that groups may use in addition, in use or not
 	// index of a class among the lossless ones, -1 for a lossy class
 	index    [unit.Priorities]int8
 	lossless int // number of lossless classes
@@ -402,8 +402,8 @@ func (m *MMU) PoolUse(in unit.Port, class unit.Priority, left int) int {
 	return m.above(min(left, int(g.bytes-g.headroom)))
 }
 
-// XONIf is what XON would be if the bucket held only left of its bytes, and all buckets used so
-// many bytes of the pool.
+// XONIf is what XON would be if the bucket held only left of its bytes, and all buckets
+// together used pool bytes of the shared pool.
 func (m *MMU) XONIf(in unit.Port, class unit.Priority, left, pool int) int {
 	g := m.group(in, class)
 	return m.rule(g).XON(pool, min(left, int(g.bytes-g.headroom)))

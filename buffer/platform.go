@@ -34,15 +34,16 @@ type cables struct {
 type spectrum struct {
 	mtu     int       // longest frame of any class
 	fastest unit.Rate // of a port, Gbit/s
-	// standard takes the response of IEEE 802.3, 31B.3.7, instead of a fixed one; tile is so many
+	// standard takes the response of IEEE 802.3, 31B.3.7, instead of a fixed one; tile is in
 	// bytes for each Gbit/s.
 	standard bool
 	tile     int
 }
 
 // What is the same for all of them: the longest frame of a lossless class, what comes during the
-// delays of MAC and PHY and during the fixed response, and to what a size is rounded up. All are of the
-// same file, in bytes; with them 60 of 60 rows of Nvidia's tables come out (docs/decisions/headroom.md).
+// delays of MAC and PHY and during the fixed response, and the multiple to which a size is rounded up.
+// All are from the same file, in bytes; with them 60 of 60 rows of Nvidia's tables are reproduced
+// (docs/decisions/headroom.md).
 const (
 	spectrumLossless = 1024
 	spectrumMACPHY   = 0.8 * 1024
@@ -133,9 +134,9 @@ func PlatformNamed(name string) (*Platform, error) {
 	return &platforms[i], nil
 }
 
-// XOFF is the headroom of a group at a port of this rate with a cable of so many metres. A table
-// is looked up for the shortest cable that is not shorter. The error says which rates and cables
-// there are.
+// XOFF is the headroom of a group at a port of this rate with a cable of this many metres. In a
+// table it is that of the shortest cable listed that is not shorter. The error says which rates
+// and cables there are.
 func (p *Platform) XOFF(rate unit.Rate, metres float64) (int, error) {
 	if s := p.spectrum; s != nil {
 		if rate <= 0 || rate > s.fastest*gbit {

@@ -18,9 +18,10 @@ type Pool struct {
 // slots of the usual size, so that a switch that fills up seldom asks for memory, and any other has little.
 const chunk = 1024
 
-// NewPool makes a pool of so many slots of slotBytes each and of so many headers for copies.
-// Of the slots as many as made says, at most all, are one block, of which the kernel backs what
-// was ever lent; the other memory is taken in chunks when it is needed.
+// NewPool makes a pool with the given numbers of slots, of slotBytes each, and of headers
+// for copies. made says how many of the slots, at most all, are one block, of which the
+// kernel backs only what was ever lent; the other memory is taken in chunks when it is
+// needed.
 func NewPool(made, slots, copies, slotBytes int) *Pool {
 	p := &Pool{slots: slots, nfree: slots, size: slotBytes, ncopies: copies}
 	if made > 0 {

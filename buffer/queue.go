@@ -75,5 +75,5 @@ func (q *Queue) Bytes() int { return q.bytes }
 // Watermark is the most bytes since ClearWatermark.
 func (q *Queue) Watermark() int { return q.bytesMax }
 
-// ClearWatermark starts the watermark anew from the present bytes.
+// ClearWatermark restarts the watermark from the present bytes.
 func (q *Queue) ClearWatermark() { q.bytesMax = q.bytes }

@@ -2,8 +2,8 @@ package buffer
 
 import "softswitch/unit"
 
-// Rule decides when a bucket of an MMU resumes, and by it how long a bucket keeps others
-// waiting: the one rule that the MMU, the oracle and the detectors go by. All is in bytes.
+// Rule decides when a bucket of an MMU resumes, and so how long a bucket keeps others waiting: the
+// one rule that the MMU, the oracle and the detectors use. All is in bytes.
 //
 //	      most outside the headroom = min(size + limit, what it has there + what the pool has left)
 //	XON = max(xon, size + limit - xon_offset), but never more than that

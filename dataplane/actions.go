@@ -7,14 +7,15 @@ import (
 	"softswitch/unit"
 )
 
-// What a system may do to its switch besides detecting (detect.Control, which says what each
-// action promises). Its policers are in police.go, its lossy turns in turns.go. The frames that
-// are dropped here count as dropped on purpose (DropResponse), not as lost.
+// What a system may do to its switch in addition to detecting (detect.Control, which says what
+// each action promises). Its policers are in police.go, its lossy turns in turns.go. The frames
+// that are dropped here count as dropped on purpose (DropResponse), not as lost.
 
-// acted is what actions have changed of a port. Sets are of its queues, by class: ignore honours
-// no pauses; lossy and contained besides charge nobody; flush and discard drop what is there and
-// what comes; restrict and force have frames of one bucket alone leave, force in spite of a
-// pause. discard is of what comes in by the port too, and avoid and turns are of that alone.
+// acted is what actions have changed at a port. The sets are of its queues, by class: ignore
+// honours no pauses; lossy and contained also charge frames to nobody; flush and discard drop
+// what is there and what comes; restrict and force permit only frames of one bucket to leave,
+// force in spite of a pause. discard also applies to what comes in by the port; avoid and turns
+// apply only to that.
 type acted struct {
 	ignore, lossy   unit.ClassSet
 	contained       unit.ClassSet // see storm.go
@@ -23,7 +24,7 @@ type acted struct {
 	only            [unit.Priorities]detect.Bucket // of a restricted queue
 	forced          [unit.Priorities]detect.Bucket // of a forced queue
 	credit          [unit.Priorities]int           // bytes of a forced queue, above 0
-	avoid           unit.PortSet                   // by which what comes in here is not to leave
+	avoid           unit.PortSet                   // ports by which what comes in here must not leave
 	turns           []turn                         // of what comes in here, that are lossy
 }
 
@@ -96,11 +97,11 @@ func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 	return bytes
 }
 
-// Force lets frames of b leave q in spite of its pause.
+// Force permits frames of b to leave q in spite of its pause.
 func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
 	s := a.s
 	m := &s.ports[q.Port].acted
-	// An allowance is for the pause in force: with none, frames leave anyway, and it is not kept
+	// An allowance is for the active pause: without one, frames leave anyway, and it is not kept
 	// for the next.
 	if bytes <= 0 || !s.ports[q.Port].paused.Has(q.Class) {
 		// Not logged where the allowance is spent or the pause has ended: that ended it.
@@ -116,7 +117,7 @@ func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
 	s.note(detect.ActionForce, b, q, bytes)
 }
 
-// Ignore lets q send in spite of pauses.
+// Ignore permits q to send in spite of pauses.
 func (a actions) Ignore(q detect.Queue, on bool) {
 	a.stopHonouring(&a.s.ports[q.Port].acted.ignore, q, on, detect.ActionIgnore)
 }
@@ -142,7 +143,7 @@ func (a actions) stopHonouring(set *unit.ClassSet, q detect.Queue, on bool, m de
 	s.unpause(q)
 }
 
-// unpause ends the pause in force at q.
+// unpause ends the active pause at q.
 func (s *Switch) unpause(q detect.Queue) {
 	if s.ports[q.Port].paused.Has(q.Class) {
 		s.endPause(q.Port, q.Class, event.Resumed)
@@ -170,7 +171,7 @@ func (a actions) dropAll(set *unit.ClassSet, q detect.Queue, on bool, m detect.A
 		return
 	}
 	queue := &s.ports[q.Port].queues[q.Class]
-	// First the class, so that nothing is queued anew by what follows. Then the pause, so that
+	// First the class, so that nothing is queued again by what follows. Then the pause, so that
 	// popped logs no edges of a queue that is no longer paused. The event has the bytes that are
 	// about to go.
 	set.Add(q.Class)
@@ -188,7 +189,7 @@ func (s *Switch) dropQueued(q detect.Queue, f *buffer.Frame) {
 	s.drop(s.popped(q.Port, q.Class, f), DropResponse)
 }
 
-// withoutDropping are the ports of outs where f, which is to be flooded, is not dropped. The copies for
+// withoutDropping are the ports of outs where f, about to be flooded, is not dropped. The copies for
 // the others are not made, and each counts like a frame that is dropped on its way to a queue.
 func (s *Switch) withoutDropping(f *buffer.Frame, outs unit.PortSet) unit.PortSet {
 	for rest := outs; rest != 0; rest &= rest - 1 {
@@ -201,7 +202,7 @@ func (s *Switch) withoutDropping(f *buffer.Frame, outs unit.PortSet) unit.PortSe
 	return outs
 }
 
-// Restrict lets frames of b alone leave q.
+// Restrict permits only frames of b to leave q.
 func (a actions) Restrict(b detect.Bucket, q detect.Queue, on bool) {
 	s := a.s
 	m := &s.ports[q.Port].acted

@@ -43,7 +43,7 @@ func (t *arpTable) hear(now unit.Time, ip uint32, mac ether.MAC, in unit.Port) b
 	if !t.refresh(now, uint64(ip), mac, in) && !t.learn(now, uint64(ip), mac, in) {
 		return false
 	}
-	// Answered: silence is counted anew.
+	// Answered: silence is counted from scratch.
 	delete(t.asked, ip)
 	return true
 }

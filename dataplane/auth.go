@@ -112,16 +112,16 @@ func (s *Switch) SetKeys(p unit.Port, keys []auth.Key) { s.ports[p].auth.SetKeys
 // DropOf is the reason for which a frame of a verdict is dropped.
 func DropOf(v auth.Verdict) Reason { return dropOf[v] }
 
-// distrust is what was not believed at a port, and when that was told.
+// distrust is what was not believed at a port, and when that was logged.
 type distrust struct {
 	refused uint64
-	behind  int                 // how often a clock had gone back
+	behind  int                 // Auth.Behind
 	told    [auth.Verdicts]bool // since the ends agreed
 	when    unit.Time           // when it was told last
 }
 
-// toldEvery is how often it is told that frames are refused. Chosen: often enough to see that it
-// goes on, and no flood of refused frames fills the log. Counters have each of them.
+// toldEvery is how often the log says that frames are refused. Chosen: often enough to see that
+// it goes on, and no flood of refused frames fills the log. Counters have each of them.
 const toldEvery = unit.Second
 
 // dropOf are the reasons for which a frame of a verdict is dropped.
@@ -192,9 +192,9 @@ func (s *Switch) tellBehind(in unit.Port) {
 	s.event(event.Event{Type: event.AuthBehind, Port: in})
 }
 
-// announceAll says anew of each class whether it is paused: the far end has not believed, or
-// not heard, what was said of it, or still goes by what another switch said. What is sent is the
-// state when it leaves, so a class that is not paused is resumed.
+// announceAll announces again, for each lossless class, whether it is paused: the far end has
+// not believed, or not heard, earlier frames, or still obeys those of another switch. A frame
+// carries the state at the time it leaves, so a class that is not paused is resumed.
 func (s *Switch) announceAll(in unit.Port) {
 	for set := s.lossless; set != 0; set &= set - 1 {
 		s.sendPause(in, set.First())
@@ -202,9 +202,9 @@ func (s *Switch) announceAll(in unit.Port) {
 }
 
 // sendChallenge asks the far end for its counter if that is due, and returns when it is due next.
-// A far end that never answers may have auth off, and still heed what the process before this one
-// said: an accepting port that began anew resumes it. What follows from a notice that was over the
-// budget follows here. Preconditions: the link is authenticated.
+// A far end that never answers may have auth off, and still obey what the process before this one
+// said: an accepting port that restarted resumes it. A notice that was over the budget is acted on
+// here. Preconditions: the link is authenticated.
 func (s *Switch) sendChallenge(out unit.Port) (next unit.Time) {
 	p := &s.ports[out]
 	e := p.auth

@@ -6,16 +6,16 @@ import (
 	"softswitch/unit"
 )
 
-// Control frames (PFC, messages, ARP) are worked on before data, and each costs more than a
-// frame of data that passes. So that a flood of them takes the switch from nobody else, a port
-// has a budget: as many as fill a share of its line, and a burst. What is over it is dropped
-// before it is read. An honest far end is far below: a host pauses at most twice for the time in
-// which its buffer fills and drains; a switch a class twice for each frame, with the least buffer
-// that there is.
+// Control frames (PFC, messages, ARP) are processed before data, and each costs more than a
+// forwarded data frame. So that a flood of them does not starve other ports, a port has a budget:
+// the frames that fill a share of its line, plus a burst. Frames over the budget are dropped
+// before they are read. An honest far end stays far below it: a host pauses at most twice in the
+// time in which its buffer fills and drains; a switch pauses a class at most twice for each
+// frame, with the smallest buffer that there is.
 
-// For each control frame of the budget the line has time for so many of the shortest frames; the
-// burst is in frames. Chosen: a sixteenth of the shortest frames that a host's line carries, half
-// of a switch's, by what an honest far end says at most (above).
+// A budget is how many of the shortest frames the line has time for per control frame; a burst is
+// in frames. Chosen: a sixteenth of the shortest frames that a host's line carries, half of a
+// switch's, given the most that an honest far end sends (above).
 const (
 	hostBudget   = 16
 	switchBudget = 2

@@ -57,7 +57,7 @@ type Config struct {
 	// HashSeed makes this switch's ECMP choices its own.
 	HashSeed uint32
 	// Granularity is how precisely the driver keeps Transmit's times: 0 is exact.
-	// Frames may then leave in bursts that last so long.
+	// Frames may then leave in bursts of that duration.
 	Granularity unit.Time
 	// Delay is the most that a frame usually takes from its last bit on the wire to
 	// the next machine, without the lateness that Granularity allows.
@@ -88,15 +88,15 @@ type PortConfig struct {
 	MAC       ether.MAC
 	PeerMAC   ether.MAC // the next hop's address on a routed link
 	FacesHost bool
-	// FacesStack says that the port leads to the stack of a kernel, which neither heeds
-	// nor sends pauses: of what it sends, frames that find no room are dropped.
+	// FacesStack says that the port leads to the stack of a kernel, which neither honours
+	// nor sends pauses: frames from it that find no room are dropped.
 	FacesStack bool
 	// HeedPause says that an 802.3x PAUSE stops all classes of the port. Otherwise it is
 	// counted and dropped, as IEEE 802.1Q, 36.1.1, has it where PFC is enabled.
 	HeedPause bool
 	Rate      unit.Rate // 0: unlimited
-	// Auth, unless nil, authenticates what goes to and fro on a link to another switch. Its
-	// Self and Gap are the switch's to fill in.
+	// Auth, unless nil, authenticates both directions of a link to another switch. The
+	// switch fills in its Self and Gap.
 	Auth *auth.Config
 }
 

@@ -30,8 +30,8 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 		panic("dataplane: a frame that parsed as PFC no longer does: " + err.Error())
 	}
 	t, err := itsyhdr.Parse(pad)
-	// A host passes nobody's pause on, so it has no label and no period to tell. Believing one
-	// would let it forge deadlocks.
+	// A host forwards nobody's pause, so it has no label and no period to send. Believing one
+	// would allow it to forge deadlocks.
 	carries := err == nil && !p.cfg.FacesHost
 	// After the TLV is found, since the tag is in it, and before anything is acted on or counted:
 	// what is not believed counts as dropped alone.
@@ -73,9 +73,9 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	s.free(f)
 }
 
-// heed pauses q for so many quanta, or resumes it with 0. A quantum is 512 bit times at the rate
-// of the port at which the frame came (IEEE 802.3, 31B.2), so the two ends agree on its length
-// only if they have one rate.
+// heed pauses q for the given quanta, or resumes it with 0. A quantum is 512 bit times at the
+// rate of the port at which the frame came (IEEE 802.3, 31B.2), so the two ends agree on its
+// length only if they have one rate.
 func (s *Switch) heed(q detect.Queue, quanta uint16, t itsyhdr.TLV, hasPeriod bool) {
 	p := &s.ports[q.Port]
 	// An expiry that nobody has asked for yet happened before this frame.
@@ -91,8 +91,8 @@ func (s *Switch) heed(q detect.Queue, quanta uint16, t itsyhdr.TLV, hasPeriod bo
 	}
 }
 
-// receivePause8023 takes an 802.3x PAUSE frame (IEEE 802.3, annex 31B). Where it is heeded it is
-// to each class, lossy ones too, what a PFC frame of a host is to one. It counts once, in
+// receivePause8023 takes an 802.3x PAUSE frame (IEEE 802.3, annex 31B). Where it is honoured, it
+// acts on every class, lossy ones too, as a PFC frame of a host acts on one. It counts once, in
 // RxPause8023, and not by class.
 func (s *Switch) receivePause8023(in unit.Port, f *buffer.Frame) {
 	p := &s.ports[in]
@@ -105,8 +105,8 @@ func (s *Switch) receivePause8023(in unit.Port, f *buffer.Frame) {
 	case p.cfg.FacesStack:
 		s.drop(f, DropReservedGroup)
 		return
-	// Parse has refused other groups. To another station's own address it is not for this port
-	// (31B.1), and where PFC is enabled PAUSE is not to be heeded (802.1Q, 36.1.1).
+	// Parse has refused other groups. A PAUSE to another station's own address is not for this
+	// port (31B.1), and where PFC is enabled PAUSE must not be honoured (802.1Q, 36.1.1).
 	case !p.cfg.HeedPause || !dst.IsGroup() && dst != p.cfg.MAC:
 		s.drop(f, DropPause8023)
 		return
@@ -135,7 +135,7 @@ func (s *Switch) receiveMessage(in unit.Port, f *buffer.Frame) {
 	switch {
 	case err != nil:
 		s.receiveFrame(in, f)
-	// Not by way of believed: a hello is how an end comes to believe, and has its own rules
+	// Not through believed: a hello is how an end starts to believe, and has its own rules
 	// (auth.End.Hear).
 	case t.Kind == itsyhdr.KindHello:
 		s.receiveHello(in, f, t)

@@ -30,7 +30,7 @@ const (
 	DropReflected     //
 	DropReservedGroup
 	DropNotForUs
-	DropIPChecksum // an IPv4 header that is to be routed, and damaged; see belief.go
+	DropIPChecksum // a damaged IPv4 header in a frame to be routed; see belief.go
 	DropMartian    // to be routed to or from an address to which nothing is
 	DropARPSender  // ARP by a sender that nobody can be
 	DropFiltered   // bridged, and its station is where it came from
@@ -47,7 +47,7 @@ const (
 	DropHeadroom
 	DropLossyQueue
 	DropNoSlot
-	DropNoCopy // a port was to get a flooded frame, and there was no header for it
+	DropNoCopy // a port should have got a flooded frame, and there was no header for it
 	DropLinkDown
 	OddMessageQueue // a message of the detector's did not go out
 	OddTLV
@@ -112,13 +112,13 @@ type PortCounters struct {
 	TxPause, TxResume [unit.Priorities]uint64 // first pauses and resumes
 	TxRefresh         [unit.Priorities]uint64
 	Expired           [unit.Priorities]uint64
-	Pauses            [unit.Priorities]uint64    // times that the queue came to be paused
-	PausedTime        [unit.Priorities]unit.Time // queue paused, without the pause in force
+	Pauses            [unit.Priorities]uint64    // times that the queue became paused
+	PausedTime        [unit.Priorities]unit.Time // queue paused, without the active pause
 	LastPause         [unit.Priorities]LastPause // the latest that ended
 	Marked            [unit.Priorities]uint64    // with Congestion Experienced, of TxFrames
 	TxDropped         [unit.Priorities]uint64    // on purpose, in a queue of this port or on the way there
 	RxDropped         [unit.Priorities]uint64    // on purpose, on arrival
-	RxPause8023       uint64                     // 802.3x PAUSE frames that were heeded
+	RxPause8023       uint64                     // 802.3x PAUSE frames that were honoured
 	RxMessages        uint64
 	TxMessages        uint64
 	Drops             [Reasons]uint64 // frames that came in by this port, by reason; of an Odd one, how often

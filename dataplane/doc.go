@@ -13,18 +13,17 @@
 // Read in this order: machine.go (the contract that a switch and a host share), config.go,
 // switch.go (the state). Then along a frame's way: parse.go, receive.go, police.go (limits on
 // what comes in), belief.go (what a router neither believes nor forwards), forward.go with its
-// tables fib.go, mac.go and arp.go (learned.go is what these two share), icmp.go (what is said of
-// a frame that ends here), prevent.go (the class in which a frame leaves), pause.go, schedule.go,
-// transmit.go, ecn.go (marks on what leaves), sent.go. Then what goes between neighbours:
-// budget.go and storm.go (how much of it), control.go, where pause frames and ITSY labels meet,
-// auth.go (which of them are believed), and controlqueue.go. Then what a detector has to do with
-// the switch: view.go (what it sees), requests.go, actions.go and turns.go (what it may do),
-// edges.go (the rules of the strong edge). Last what is read between calls: counters.go,
-// flowdrops.go, tables.go, holds.go, ways.go.
+// tables fib.go, mac.go and arp.go (learned.go is what these two share), icmp.go (the reply to a frame
+// that ends here), prevent.go (the class in which a frame leaves), pause.go, schedule.go, transmit.go,
+// ecn.go (marks on what leaves), sent.go. Then what goes between neighbours: budget.go and storm.go
+// (how much of it), control.go, where pause frames and ITSY labels meet, auth.go (which of them are
+// believed), and controlqueue.go. Then what a detector has to do with the switch: view.go (what it
+// sees), requests.go, actions.go and turns.go (what it may do), edges.go (the rules of the strong
+// edge). Last what is read between calls: counters.go, flowdrops.go, tables.go, holds.go, ways.go.
 //
 // Invariants, and the file that keeps each:
-//   - paused: no frame leaves a queue while a pause is in force there, unless an action
-//     forces it (sendable in schedule.go);
+//   - paused: no frame leaves a queue while a pause is active there, unless an action forces it
+//     (sendable in schedule.go);
 //   - state, not events: a pause frame is built when it leaves, from the state of that
 //     moment (buildControl in control.go); pauses and messages of a port leave in the
 //     order in which they were asked for (controlqueue.go);

@@ -50,7 +50,7 @@ func (e *ECN) check() error {
 	return nil
 }
 
-// maxQueue bounds thresholds, so that what is reckoned with them fits 64 bits.
+// maxQueue bounds thresholds, so that what is computed with them fits 64 bits.
 const maxQueue = 1 << 30
 
 // marker is the state of marking.
@@ -68,9 +68,9 @@ func newMarker(e ECN, ports int) marker {
 	return m
 }
 
-// mark marks a frame that was taken from queue (out, c), if it is to be. A phantom queue
-// counts every frame. A flooded frame shares its bytes with copies that may be on a wire: it
-// is not marked until it is the last.
+// mark marks a frame that was taken from queue (out, c), if marking applies. A phantom queue
+// counts every frame. A flooded frame shares its bytes with copies that may be on a wire:
+// only the last copy left can be marked.
 func (s *Switch) mark(out unit.Port, c unit.Priority, f *buffer.Frame) {
 	m, p := &s.marker, &s.ports[out]
 	over := false
@@ -93,8 +93,8 @@ func (s *Switch) mark(out unit.Port, c unit.Priority, f *buffer.Frame) {
 	p.count.Marked[c]++
 }
 
-// early reports whether RED marks a frame that leaves so many bytes behind. It draws only
-// where chance decides.
+// early reports whether RED marks a frame that leaves this many bytes behind. It draws a
+// random number only where chance decides.
 func (m *marker) early(left int) bool {
 	switch r := m.RED; {
 	case r.Kmax == 0 || left <= r.Kmin:
@@ -110,10 +110,10 @@ func (m *marker) early(left int) bool {
 type phantomQueue struct {
 	at    unit.Time // of the last frame
 	bytes int64
-	part  uint64 // of a byte that has drained besides, in 1/phantomParts
+	part  uint64 // of a byte that has also drained, in 1/phantomParts
 }
 
-// phantomParts is bits x percent x nanoseconds per second, of which a byte has so many.
+// phantomParts is the number of parts of a byte: bits x percent x nanoseconds per second.
 const phantomParts = 8 * 100 * uint64(unit.Second)
 
 // pass counts n bytes at now, and returns how many there are then.

@@ -41,8 +41,9 @@ func (s *Switch) eachWaiting(q detect.Queue, all bool, fn func(b detect.Bucket, 
 
 // eventHeld logs that a bucket that is XOFF now holds bytes in a paused queue
 // where it held before before, and that the edge became strong by it. Before is 0 where the edge
-// begins with the bytes that are there (pauseBucket, startPause). XON moves by what others hold
-// where groups share a pool: there the log has facts only, and the oracle reckons.
+// begins with the bytes that are there (pauseBucket, startPause). Where groups share a pool, XON
+// changes with what others hold: there the log has facts only, and the oracle computes the
+// edges.
 func (s *Switch) eventHeld(b detect.Bucket, q detect.Queue, held, before int) {
 	xon := s.mmu.XON(b.Port, b.Class)
 	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)}

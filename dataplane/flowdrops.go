@@ -17,12 +17,12 @@ type FlowDrops struct {
 	Unwanted uint64
 }
 
-// flowDropsMax is the number of flows whose drops a switch counts one by one. Chosen: memory has
-// a bound, whoever makes up flows (docs/decisions/lossless.md).
+// flowDropsMax is the number of flows whose drops a switch counts one by one. Chosen: memory
+// stays bounded even if a sender makes up flows (docs/decisions/lossless.md).
 const flowDropsMax = 4096
 
-// flowDrops counts drops by flow: of the first flowDropsMax flows that lose a frame one by
-// one, of all others, and of what is not IPv4, together. The zero value is ready.
+// flowDrops counts drops by flow: one by one for the first flowDropsMax flows that lose a
+// frame, in one sum for all others and for what is not IPv4. The zero value is ready.
 type flowDrops struct {
 	index map[detect.FlowID]int32 // of flows
 	flows []FlowDrops

@@ -39,8 +39,8 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 // route takes an IPv4 frame that is addressed to the router: it is for the router itself, or
 // sent towards its destination address.
 func (s *Switch) route(in unit.Port, f *buffer.Frame) {
-	// Found by Parse, outside the lock, and heeded only here: a frame that is bridged is not read
-	// as a router reads it.
+	// Parse finds the reason, outside the lock; only route acts on it, since a frame that is
+	// bridged is not read as a router reads it.
 	if why := Reason(f.Info.Reason); why != NoReason {
 		s.drop(f, why)
 		return
@@ -79,8 +79,8 @@ func (s *Switch) forward(from unit.Port, f *buffer.Frame, e *fibEntry) {
 		return
 	}
 	p := &s.ports[out]
-	// Not before there is a way: tell quotes the datagram as it came. And before enqueue: a band
-	// (TTLBands) goes by the TTL with which the frame leaves.
+	// Not before a way is known: tell quotes the datagram as it came. And before enqueue: a band
+	// (TTLBands) depends on the TTL with which the frame leaves.
 	ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
 	ether.SetAddresses(f.Data, p.cfg.PeerMAC, p.cfg.MAC)
 	s.enqueue(f, out)
@@ -124,8 +124,8 @@ func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
 }
 
 // gatewayMAC is the address of a subnet's gateway, which hosts see at all of its ports: that
-// of the first. RFC 826 has a host take the sender's address of each ARP packet for an address
-// that it knows, so there is one. It is read anew each time: SetMAC may change it.
+// of the first. By RFC 826 a host updates an address that it knows from the sender of each ARP
+// packet, so there is only one. It is read each time, since SetMAC may change it.
 func (s *Switch) gatewayMAC(subnet int) ether.MAC {
 	return s.own[s.cfg.Subnets[subnet].Ports.First()]
 }
@@ -152,7 +152,7 @@ func (s *Switch) askARP(ip uint32, subnet int) (silent bool) {
 	// 0, like any untagged frame that is not IPv4: what becomes of it is in that port's counters.
 	f := s.pool.Get()
 	f.Data = f.Data[:ether.MinLen]
-	// A slot has bytes of an older frame: none of them is to leave as padding.
+	// A slot has bytes of an older frame: none of them may leave as padding.
 	clear(f.Data)
 	sub := &s.cfg.Subnets[subnet]
 	in, mac := sub.Ports.First(), s.gatewayMAC(subnet)
@@ -230,8 +230,8 @@ func (s *Switch) noCopies(f *buffer.Frame, outs unit.PortSet) {
 // enqueue admits a frame and puts it into the queue of one port.
 func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 	s.setClass(f, s.outClass(f, out))
-	// Before admit: what a queue is to drop is charged to nobody. The frame counts at both ends
-	// of its way, TxDropped at the egress and Drops at the ingress.
+	// Before admit: what a queue drops is charged to nobody. The frame counts at both ends of
+	// its way, TxDropped at the egress and Drops at the ingress.
 	m := &s.ports[out].acted
 	if m.dropping().Has(f.OutClass) {
 		s.ports[out].count.TxDropped[f.OutClass]++
@@ -243,9 +243,9 @@ func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 	}
 }
 
-// admit charges a frame of a lossless class, which is to leave by out, to its bucket, or
-// drops it; one for a lossy queue, or of a lossy turn, is charged to nobody. xoff says that
-// the frame made its bucket XOFF, which push tells when the frame is queued. Preconditions:
+// admit charges a frame of a lossless class, which will leave by out, to its bucket, or drops
+// it; one for a lossy queue, or of a lossy turn, is charged to nobody. xoff says that the
+// frame made its bucket XOFF, which push tells when the frame is queued. Preconditions:
 // setClass has set InClass and OutClass, which with In and Len are fixed from here on. A frame
 // that is not ok is gone.
 func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {

@@ -12,7 +12,7 @@ import (
 // What a router with an address says by ICMP (RFC 792; RFC 1812, 4.3 and 5.2.7): it answers an
 // echo to its addresses, and tells the source of a datagram that its time is over or that there
 // is no way on. It does so in the lowest lossy class, and of frames of lossy classes only: what
-// a lossless class loses is counted, and is not to bring frames of another class into being.
+// a lossless class loses is counted, and must not create frames of another class.
 
 // Types and codes of ICMP messages (RFC 792).
 const (
@@ -33,13 +33,13 @@ const (
 	icmpLen     = 8
 	icmpLongest = 576    // of a datagram that tells an error, which quotes as much as fits (RFC 1812, 4.3.2.3)
 	icmpTTL     = 64 + 1 // 64 is the Internet's default; the way out takes one
-	// icmpEach and icmpBurst limit what a port is told of errors (RFC 1812, 4.3.2.8): a hundred
-	// a second, and ten at once.
+	// icmpEach and icmpBurst limit the errors sent about what came in by a port (RFC 1812,
+	// 4.3.2.8): a hundred a second, and ten at once.
 	icmpEach  = 10 * unit.Millisecond
 	icmpBurst = 10
 )
 
-// icmpErrors are the types about which nothing is told (RFC 1812, 4.3.2.7).
+// icmpErrors are the types about which no error is sent (RFC 1812, 4.3.2.7).
 var icmpErrors = []byte{icmpUnreachable, icmpSourceQuench, icmpRedirect, icmpTimeExceeded, icmpParameter}
 
 func newICMPBudget() budget { return budget{each: icmpEach, burst: icmpEach * (icmpBurst - 1)} }
@@ -78,8 +78,8 @@ func isEcho(p ether.IPv4) bool {
 		binary.BigEndian.Uint16(p[6:])&(more|offset) == 0 && p[ether.IPv4Len] == icmpEcho && p[ether.IPv4Len+1] == 0
 }
 
-// setICMPType replaces the type and mends the checksum incrementally (RFC 1624, equation 3). So
-// what was damaged on the way is damaged for who asked.
+// setICMPType replaces the type and updates the checksum incrementally (RFC 1624, equation 3).
+// So what was damaged on the way arrives damaged at the sender of the echo.
 func setICMPType(m []byte, kind uint8) {
 	old := binary.BigEndian.Uint16(m)
 	m[0] = kind
@@ -87,7 +87,8 @@ func setICMPType(m []byte, kind uint8) {
 	binary.BigEndian.PutUint16(m[2:], ^ether.Fold(sum))
 }
 
-// addressed notes in f.Info where a datagram goes that the switch has addressed anew.
+// addressed notes in f.Info where a datagram goes once the switch has changed its
+// addresses.
 func (s *Switch) addressed(f *buffer.Frame) {
 	p := ether.IPv4(f.Data[f.Info.L3:])
 	sport, dport := p.Ports()
@@ -104,7 +105,7 @@ func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 	if e == nil || from == 0 || !s.isTold(f, p) || !s.hasSlot() || s.uncharged >= s.cfg.Slots || !s.ports[f.In].icmp.take(s.now) {
 		return
 	}
-	// The message counts as come in by the port of the datagram, which is told of it.
+	// The message counts as received at the port of the datagram that it is about.
 	g := s.pool.Get()
 	const head = ether.HeaderLen + ether.IPv4Len + icmpLen
 	most := min(icmpLongest+ether.HeaderLen, s.cfg.MaxFrame, cap(g.Data)) - head
@@ -112,7 +113,7 @@ func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 	total := ether.IPv4Len + icmpLen + len(quote)
 	g.Len = max(ether.HeaderLen+total, ether.MinLen)
 	g.Data = g.Data[:g.Len]
-	// What an older frame left in the slot is not to leave in the padding.
+	// What an older frame left in the slot must not leave in the padding.
 	clear(g.Data)
 	g.Data[12], g.Data[13] = ether.TypeIPv4>>8, ether.TypeIPv4&0xff
 	datagram := g.Data[ether.HeaderLen:]

@@ -116,7 +116,7 @@ func (t *learnedTable) sweep(now unit.Time) {
 // remove takes entry i out; the last one takes its place.
 func (t *learnedTable) remove(i int) {
 	// The order of the last three lines is for i == last, where the moved entry is the one that
-	// goes. In a sweep the hand stays: the entry that has come to i has not been looked at.
+	// goes. In a sweep the hand stays: the entry that has moved to i has not been looked at.
 	gone, last := t.entries[i], len(t.entries)-1
 	t.shares[gone.port]--
 	t.entries[i] = t.entries[last]
@@ -138,8 +138,8 @@ func (t *learnedTable) forget(p unit.Port) {
 // shares counts the entries of a table that were learned at each port.
 type shares [unit.MaxPorts]int32
 
-// room reports whether an entry may be learned at p when so many are free: a port may
-// have as many as it leaves free, so that a station that makes up addresses leaves room
+// room reports whether an entry may be learned at p when this many are free: a port may
+// hold as many as it leaves free, so that a station that makes up addresses leaves room
 // for those of all other ports.
 func (n *shares) room(p unit.Port, free int) bool { return int(n[p]) < free }
 

@@ -14,15 +14,15 @@ import (
 // Receive; ask Transmit for frames when the port is in Work's ready set or at the
 // time that Transmit named; pass what left to Sent.
 //
-// Times are nanoseconds of one clock, live or virtual. Whoever has a frame owns it: Lend and
-// Transmit pass it to the driver, Receive and Sent back.
+// Times are nanoseconds of one clock, live or virtual. The holder of a frame owns it: Lend
+// and Transmit pass it to the driver, Receive and Sent back.
 type Machine interface {
 	// Ports is the number of ports.
 	Ports() int
 	// Lend replaces every nil in dst by an empty slot to read into; it always can.
 	Lend(in unit.Port, dst []*buffer.Frame)
 	// Portion is how many of the frames that arrived at in, parsed and at least one, the driver
-	// may pass to Receive now. Before it passes more it has to let leave what has become ready:
+	// may pass to Receive now. Before it passes more it has to transmit what has become ready:
 	// more at once could pause the far end, or overrun the headroom, without congestion.
 	Portion(in unit.Port, fs []*buffer.Frame) int
 	// Receive takes the frames fs that arrived at in, with Data and Len filled in and

@@ -33,9 +33,9 @@ const reservedGroups = 0x0180c2000000
 // lock. It is pure: f.Info depends on f.Data and the configuration alone. A MAC Control
 // frame is padded.
 //
-// The order of the cases matters. MAC Control frames are told from all others first, by address
-// or EtherType, since none is ever forwarded. Messages come before the groups to which their own
-// address belongs. Both have lengths of their own, so the longest frame is asked for last.
+// The order of the cases matters. MAC Control frames are recognised first, by address or
+// EtherType, since none is ever forwarded. Messages come before the groups to which their own
+// address belongs. Both have lengths of their own, so the longest frame is checked last.
 func (s *Switch) Parse(f *buffer.Frame) {
 	i := &f.Info
 	*i = buffer.Info{}
@@ -89,8 +89,8 @@ func (s *Switch) parseIPv4(i *buffer.Info, p ether.IPv4, n int) {
 		i.Class = s.cfg.DSCP[p.DSCP()]
 	}
 	i.DstIP, i.TTL = p.Dst(), p.TTL()
-	// Kind stays kindData: only route heeds the reason. It is found here because here is outside
-	// the lock.
+	// Kind stays kindData: only route acts on the reason. It is found here because this runs
+	// outside the lock.
 	i.Reason = uint8(s.unroutable(p))
 	// All fragments of a datagram have one hash, that of addresses and protocol alone, and so one
 	// way.

@@ -12,7 +12,7 @@ func (s *Switch) pauseBucket(b detect.Bucket, cause detect.Queue) {
 	bytes, _ := s.mmu.Bytes(b.Port, b.Class)
 	_, period := s.mmu.XOFF(b.Port, b.Class)
 	// The order is that of facts: XOFF, then the edges that only a bucket which is XOFF has, then
-	// the detector, whose label the pause frame is to carry (buildPause asks for it later still).
+	// the detector, whose label the pause frame will carry (buildPause asks for it later still).
 	s.event(event.Event{Type: event.XOFF, Port: b.Port, Class: b.Class, Out: cause.Port, OutClass: cause.Class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON(b.Port, b.Class))})
 	s.eachHeld(b, func(q detect.Queue, held int) { s.eventHeld(b, q, held, 0) })
 	s.detector.XOFF(s.now, b, cause)
@@ -31,19 +31,19 @@ func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
 	s.sendPause(in, class)
 }
 
-// startPause puts a pause in force at q, or prolongs the one that is. A pause of
-// another period means that the resume between them was lost: it counts as one. So does the first
-// with a period where the one in force has none, as a log tells a pause's period only where it
-// begins. It touches Pauses, not RxPause: who received the frame has counted that, also where it is
-// not honoured here.
+// startPause starts a pause at q, or prolongs the active one. A pause of another period means that
+// the resume between them was lost: it counts as a resume too. So does the first with a period
+// where the active one has none, as a log tells a pause's period only where it begins. startPause
+// counts in Pauses, not RxPause: the receiver of the frame has counted that, even where the pause
+// is not honoured here.
 func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasPeriod bool) {
 	p := &s.ports[q.Port]
 	// A host that is contained is watched for pauses all the same: see contain.
 	if p.acted.contained.Has(q.Class) {
 		p.storms[q.Class].heard = s.now
 	}
-	// Invariant: a queue that ignores pauses has none in force, so that no detector and no oracle
-	// needs a special case for it. An action that begins to ignore ends the one in force
+	// Invariant: a queue that ignores pauses has no active one, so that no detector and no oracle
+	// needs a special case for it. An action that begins to ignore ends the active pause
 	// (unpause).
 	if p.acted.ignoring().Has(q.Class) {
 		return
@@ -80,9 +80,9 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 	}
 }
 
-// endPause ends the pause in force at (out, class); how is Resumed or Expired. Preconditions: one
-// is in force there. Expired is counted by the callers whose timer ran out; a link that goes down
-// logs the same event and counts none.
+// endPause ends the active pause at (out, class); how is Resumed or Expired. Preconditions: a
+// pause is active there. Expired is counted by the callers whose timer ran out; a link that goes
+// down logs the same event and counts none.
 func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	p := &s.ports[out]
 	q := detect.Queue{Port: out, Class: class}
@@ -90,7 +90,7 @@ func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	s.eachWaiting(q, false, func(b detect.Bucket, held int) { s.eventWeak(b, q, held) })
 	p.paused &^= 1 << class
 	p.acted.force &^= 1 << class // it was for this pause
-	// PausedTime has the pauses that are over; a reader adds the one in force (PausedSince).
+	// PausedTime has the pauses that are over; a reader adds the active one (PausedSince).
 	lasted := s.now - p.pauses[class].since
 	p.storms[class].ends(s.now, lasted)
 	p.count.PausedTime[class] += lasted
@@ -118,7 +118,7 @@ func (s *Switch) expire(out unit.Port) (next unit.Time) {
 	return next
 }
 
-// sendRefreshes lets the port repeat the pauses that are due.
+// sendRefreshes makes the port repeat the pauses that are due.
 func (s *Switch) sendRefreshes(in unit.Port) {
 	p := &s.ports[in]
 	// told, not XOFF: a bucket whose first pause has not left yet waits in the control queue, and
@@ -130,8 +130,8 @@ func (s *Switch) sendRefreshes(in unit.Port) {
 	}
 }
 
-// nextRefresh is when the next pause of the port is to be repeated, without those
-// that wait to be sent already.
+// nextRefresh is when the next pause of the port is due to be repeated, apart from those
+// already waiting to be sent.
 func (s *Switch) nextRefresh(in unit.Port) unit.Time {
 	p := &s.ports[in]
 	next := unit.Never
@@ -143,10 +143,9 @@ func (s *Switch) nextRefresh(in unit.Port) unit.Time {
 	return next
 }
 
-// sendPause lets port in send a pause or resume frame for class: which of them is
-// decided when the frame leaves. So a reminder that waits is never stale, and two of them are one
-// frame. A port that is down is told when it comes up (SetLink); a kernel's stack honours no
-// pause.
+// sendPause makes port in send a pause or resume frame for class: which of them is decided when
+// the frame leaves. So a reminder that waits is never stale, and two of them are one frame. A
+// port that is down is told when it comes up (SetLink); a kernel's stack honours no pause.
 func (s *Switch) sendPause(in unit.Port, class unit.Priority) {
 	p := &s.ports[in]
 	if !p.up || p.cfg.FacesStack {

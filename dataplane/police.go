@@ -22,8 +22,8 @@ type policer struct {
 }
 
 // policersMax is the number of policers of a switch that actions may take; policerFrames is the
-// burst that one lets through, in frames of the longest length. Both are chosen; 64 policers at
-// one port take 0.1 us a lossless frame (docs/security.md).
+// burst that one passes, in frames of the longest length. Both are chosen; 64 policers at one
+// port take 0.1 us a lossless frame (docs/security.md).
 const (
 	policersMax   = 64
 	policerFrames = 4
@@ -61,15 +61,15 @@ func (s *Switch) overRate(p *port, f *buffer.Frame) bool {
 			}
 		}
 	}
-	// Only now: a frame that one policer refuses is to cost nothing of the rate of another that
-	// would have let it pass.
+	// Only now: a frame that one policer refuses must not use up the rate of another that would
+	// have passed it.
 	if taken {
 		s.countPoliced(p, f)
 	}
 	return false
 }
 
-// countPoliced takes note of a frame that all policers of p let pass.
+// countPoliced counts a frame that all policers of p passed.
 func (s *Switch) countPoliced(p *port, f *buffer.Frame) {
 	for i := range p.policers {
 		if l := &p.policers[i]; l.takes(f) {

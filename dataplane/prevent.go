@@ -53,7 +53,7 @@ type classes struct {
 	rewrite []unit.Priority // by class, ingress and egress port; nil if there are no rules
 	ports   int
 	dscp    [unit.Priorities]uint8 // the code point that a class is marked with
-	lossy   unit.Priority          // of frames that are not to be lossless
+	lossy   unit.Priority          // of frames that must not be lossless
 }
 
 // newClasses prepares c's rules. The error names a class that no code point maps to.
@@ -88,8 +88,8 @@ func newClasses(c *Config) (k classes, err error) {
 			marked.Add(class)
 		}
 	}
-	// Only classes in which frames are to leave need a code point, and only where the DSCP is
-	// what gives the class.
+	// Only classes in which frames leave need a code point, and only where the DSCP is what
+	// gives the class.
 	for class := range unit.Priority(unit.Priorities) {
 		dscp, ok := codePoint(&c.DSCP, class)
 		if !ok && marked.Has(class) && !c.TrustPCP {
@@ -165,7 +165,7 @@ func isTagged(f *buffer.Frame) bool {
 // setDSCP replaces the code point and leaves the ECN bits alone.
 func setDSCP(p ether.IPv4, dscp uint8) { setTOS(p, p[1]&3|dscp<<2) }
 
-// setTOS replaces the octet of code point and ECN bits, and mends the checksum
+// setTOS replaces the octet of code point and ECN bits, and updates the checksum
 // incrementally (RFC 1624, equation 3). So a header that came damaged leaves damaged, and the
 // receiver sees it.
 func setTOS(p ether.IPv4, tos uint8) {

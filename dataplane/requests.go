@@ -37,8 +37,8 @@ func (a actions) SendFrame(p unit.Port, payload []byte) bool {
 }
 
 func (s *Switch) send(p unit.Port, it controlItem) bool {
-	// It counts at the port by which it was to leave, and the caller is told: no message is lost
-	// in silence.
+	// It counts at the port by which it should have left, and the caller is told: no message is
+	// lost in silence.
 	if !s.ports[p].up || !s.ports[p].control.message(it) {
 		s.ports[p].count.Drops[OddMessageQueue]++
 		return false

@@ -43,7 +43,7 @@ func (p *port) pick(weights *[unit.Priorities]int) (c unit.Priority, ok bool) {
 func (p *port) pickWeighted(set unit.ClassSet, weights *[unit.Priorities]int) unit.Priority {
 	for {
 		// The turn stays with a class as long as its deficit lasts. It gets its quantum when the
-		// turn comes to it, once a round.
+		// turn reaches it, once a round.
 		c := p.turn
 		if set.Has(c) {
 			if n := p.next(c).Len; p.deficit[c] >= n {
@@ -60,8 +60,8 @@ func (p *port) pickWeighted(set unit.ClassSet, weights *[unit.Priorities]int) un
 	}
 }
 
-// sendable are the classes of which a frame may leave. Invariant: no class in which a pause is in
-// force, unless an action forces it. All that leaves is chosen from this set.
+// sendable are the classes of which a frame may leave. Invariant: no class in which a pause is
+// active, unless an action forces it. All that leaves is chosen from this set.
 func (p *port) sendable() unit.ClassSet {
 	m := &p.acted
 	set := p.backlog &^ (p.paused &^ m.force)
@@ -91,7 +91,7 @@ func (p *port) next(c unit.Priority) *buffer.Frame {
 func (p *port) reservedFor(c unit.Priority) (b detect.Bucket, reserved bool) {
 	m := &p.acted
 	switch {
-	// Before the restriction: an allowance is for the pause in force and ends with it (endPause);
+	// Before the restriction: an allowance is for the active pause and ends with it (endPause);
 	// the restriction stays.
 	case (m.force & p.paused).Has(c):
 		return m.forced[c], true

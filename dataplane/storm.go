@@ -5,27 +5,27 @@ import (
 	"softswitch/unit"
 )
 
-// A host that pauses a class without end (a storm) stops all that is for it, and in time
-// everybody whose frames wait behind that. So what a host may pause is bounded: of each class
-// for Config.StormBudget, which refills stormShare times as fast as it is used while the queue
-// may send. A slow receiver, which lets go of its queue a hundredth of the time, stays within
-// it. Beyond it the host is contained: its pauses are not heeded, and its queue is lossy, until it
-// has sent no pause for as long as the budget lasts.
+// A host that pauses a class without end (a storm) stops all traffic to it, and in time everybody
+// whose frames wait behind that. So the time for which a host may pause is bounded: each class for
+// Config.StormBudget, which refills stormShare times as fast as it is used while the queue may
+// send. A slow receiver, which releases its queue a hundredth of the time, stays within it. Beyond
+// it the host is contained: its pauses are not honoured, and its queue is lossy, until it has sent
+// no pause for the length of the budget.
 
-// stormShare is how much longer a host may pause than not, for ever: 99 parts of a hundred, as a
-// slow receiver does that lets go of its queue for a hundredth of the time. Chosen; see
-// docs/security.md.
+// stormShare is how many times longer a host may pause than not, for ever: 99 parts of a
+// hundred, as a slow receiver does that releases its queue for a hundredth of the time. Chosen;
+// see docs/security.md.
 const stormShare = 99
 
 // storm is what a host has used of its budget for a class. free counts only while the queue is
 // not paused, heard only while the host is contained.
 type storm struct {
-	used  unit.Time // of the budget, when the pause in force began or the last one ended
+	used  unit.Time // of the budget, when the active pause began or the last one ended
 	free  unit.Time // since when the queue is not paused
 	heard unit.Time // when the last pause came, of a host that is contained
 }
 
-// begins: a pause is in force from now on.
+// begins: a pause is active from now on.
 func (b *storm) begins(now unit.Time) {
 	// Compared before it is multiplied: idle may be years, and idle x stormShare would overflow.
 	if idle := now - b.free; idle < b.used/stormShare {
@@ -35,18 +35,19 @@ func (b *storm) begins(now unit.Time) {
 	}
 }
 
-// ends: the pause in force ended, which lasted so long.
+// ends: the active pause ended after the time lasted.
 func (b *storm) ends(now, lasted unit.Time) { b.used, b.free = b.used+lasted, now }
 
-// contain contains the host at port out in the classes in which it is over its budget, lets go
-// of it where it has been quiet, and returns when to look again. Preconditions: there is a
-// budget.
+// contain contains the host at port out in the classes in which it is over its budget,
+// releases it where it has been quiet, and returns when to look again. Preconditions: there is
+// a budget.
 func (s *Switch) contain(out unit.Port) (next unit.Time) {
 	p := &s.ports[out]
 	next = unit.Never
 	for set := p.paused; set != 0; set &= set - 1 {
 		c := set.First()
-		// used is what there was when this pause began, so the budget ends so much after since.
+		// used is what had been used when this pause began, so the budget ends the rest of it
+		// after since.
 		at := p.pauses[c].since + max(0, s.cfg.StormBudget-p.storms[c].used)
 		if at > s.now {
 			next = min(next, at)
@@ -67,7 +68,7 @@ func (s *Switch) contain(out unit.Port) (next unit.Time) {
 			continue
 		}
 		p.acted.contained &^= 1 << c
-		// It begins anew, with all of its budget.
+		// It starts again, with all of its budget.
 		p.storms[c] = storm{free: s.now}
 		s.note(detect.ActionRelease, noBucket, detect.Queue{Port: out, Class: c}, 0)
 	}

@@ -58,7 +58,7 @@ type port struct {
 	cfg PortConfig
 
 	// What each Transmit looks at, in as few cache lines as it takes. Of the queues: which hold
-	// frames, in which a pause is in force, and the class whose turn the deficit round robin is
+	// frames, in which a pause is active, and the class whose turn the deficit round robin is
 	// at. Of the ingress: the classes of which the far end was told last that they are paused.
 	up      bool
 	backlog unit.ClassSet
@@ -76,7 +76,7 @@ type port struct {
 	downAt unit.Time // when it last went down
 	subnet int       // index of the connected subnet that the port is in, -1 for none
 
-	// Egress: the queues, and the pauses in force there.
+	// Egress: the queues, and the active pauses there.
 	queues  [unit.Priorities]buffer.Queue
 	pauses  [unit.Priorities]pause
 	deficit [unit.Priorities]int
@@ -84,7 +84,7 @@ type port struct {
 	policers []policer // of what comes in
 
 	budget budget                 // of control frames that come in
-	icmp   budget                 // of errors that are told of what came in
+	icmp   budget                 // of ICMP errors about what came in
 	storms [unit.Priorities]storm // of a port to a host
 
 	distrust distrust
@@ -99,8 +99,8 @@ type port struct {
 	seen8023 uint64
 }
 
-// pause is a pause in force at a queue. Whether one is in force is port.paused, not this:
-// endPause leaves the fields as they were, so that the log and LastPause can still name them.
+// pause is a pause of a queue. port.paused says whether it is active: endPause leaves the
+// fields as they were, so that the log and LastPause can still name them.
 type pause struct {
 	since, until unit.Time
 	period       uint8 // of the bucket that pauses, if hasPeriod
@@ -108,9 +108,9 @@ type pause struct {
 	label        itsyhdr.TLV // that the latest pause frame carried
 }
 
-// announcement is what the far end knows of an ingress class besides whether it is paused. period
-// and refresh count only while the class is in port.told. All of it is zero when the link has
-// gone down: the far end has forgotten its pauses then.
+// announcement is what the far end knows of an ingress class, apart from whether it is paused.
+// period and refresh count only while the class is in port.told. All of it is zero when the link
+// has gone down: the far end has forgotten its pauses then.
 type announcement struct {
 	period  uint8
 	refresh unit.Time // when to repeat the pause
@@ -136,9 +136,9 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)
 	}
-	// reserve is what nothing but drivers and control frames may take of the pool. Lend and
-	// transmitControl panic on an empty pool, so whoever else takes a slot (admit, floodAlso,
-	// askARP, tell) looks at reserve first.
+	// reserve is the part of the pool that only drivers and control frames may take. Lend and
+	// transmitControl panic on an empty pool, so all others that take a slot (admit,
+	// floodAlso, askARP, tell) check reserve first.
 	s := &Switch{
 		cfg:        cfg,
 		classes:    classes,
@@ -212,9 +212,9 @@ func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
 // also leaves right behind the frame that asked for it. Frames of a lossy class may fill
 // half of a queue.
 func (s *Switch) Portion(in unit.Port, fs []*buffer.Frame) (n int) {
-	// bytes counts all frames of the portion, of whichever class, against the room of each class.
-	// That errs towards a short portion, which costs a turn and loses nothing. Control frames
-	// count as class 0.
+	// bytes counts all frames of the portion, of any class, against the room of each class. That
+	// errs towards a short portion, which costs a turn and loses nothing. Control frames count as
+	// class 0.
 	var room [unit.Priorities]int
 	var known unit.ClassSet
 	for bytes := 0; n < len(fs); n++ {
@@ -253,7 +253,7 @@ func (s *Switch) Urgent() unit.PortSet { return s.urgent }
 
 // SetLink takes note of a link's state. A link that goes down loses what waits for it, its pauses
 // in both directions end, and routes fall back on their backups. When it comes up, buckets that
-// are XOFF pause their upstream anew. The first time it comes up, the far end is resumed in all
+// are XOFF pause their upstream again. The first time it comes up, the far end is resumed in all
 // lossless classes: the process before this one may have been killed while it held the far end
 // up. At time 0, where virtual time begins, there was none. On an authenticated link the resumes
 // wait until the far end believes this end: see auth.End.
@@ -303,8 +303,8 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 	s.ready.Add(n)
 }
 
-// flush drops all that waits at a port, ends the pauses in force there, and
-// forgets the stations that were reached by it.
+// flush drops all that waits at a port, ends the active pauses there, and forgets the
+// stations that were reached by it.
 func (s *Switch) flush(n unit.Port) {
 	p := &s.ports[n]
 	restricted := p.acted.linkDown()
@@ -388,7 +388,7 @@ func (s *Switch) free(f *buffer.Frame) {
 		s.resumeBucket(in, class)
 	}
 	for {
-		// Where groups share the pool, what one releases may let others resume.
+		// Where groups share the pool, what one releases may allow others to resume.
 		in, class, ok := s.mmu.Reopened()
 		if !ok {
 			break
@@ -419,15 +419,15 @@ func (s *Switch) Queue(p unit.Port, c unit.Priority) *buffer.Queue { return &s.p
 // Detector is the switch's detector, to read between calls.
 func (s *Switch) Detector() detect.Detector { return s.detector }
 
-// QueuePaused reports whether a pause is in force at a queue.
+// QueuePaused reports whether a pause is active at a queue.
 func (s *Switch) QueuePaused(p unit.Port, c unit.Priority) bool { return s.ports[p].paused.Has(c) }
 
 // LinkUp reports a port's link state.
 func (s *Switch) LinkUp(p unit.Port) bool { return s.ports[p].up }
 
 // SetRate changes the rate of a port; 0 is unlimited. What waits for the wire leaves at
-// the new rate. A pause in force keeps its end: its quanta were counted at the rate at which it
-// came. The budget of control frames begins anew.
+// the new rate. An active pause keeps its end: its quanta were counted at the rate at which it
+// came. The budget of control frames starts again.
 func (s *Switch) SetRate(now unit.Time, n unit.Port, r unit.Rate) {
 	s.now = now
 	p := &s.ports[n]

@@ -88,8 +88,7 @@ func (s *Switch) RouteEntries() (entries []RouteEntry) {
 	return entries
 }
 
-// PausedSince is when the pause that is in force at a queue began; ok is false if none
-// is.
+// PausedSince is when the active pause at a queue began; ok is false if there is none.
 func (s *Switch) PausedSince(p unit.Port, c unit.Priority) (at unit.Time, ok bool) {
 	return s.ports[p].pauses[c].since, s.ports[p].paused.Has(c)
 }

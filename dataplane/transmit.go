@@ -8,10 +8,11 @@ import (
 
 // Transmit lends what leaves through out now: first pauses and messages, then frames of the
 // queues that are not paused, as far as the pacer allows. next is the earliest of: the wire is
-// free, a pause expires, a pause is to be repeated, and at one port the detector's deadline.
+// free, a pause expires, a pause is due to be repeated, and at one port the detector's
+// deadline.
 //
-// With no room in fs nothing leaves, and all the rest is done: a driver whose wire is busy asks
-// like this.
+// With no room in fs nothing leaves, but all the rest is done: a driver whose wire is busy
+// calls it this way.
 func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
 	s.now = now
 	p := &s.ports[out]
@@ -20,8 +21,8 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 		return 0, unit.Never
 	}
 	// The order matters. The detector first: what it asks for may leave in this very call. Then
-	// pauses that have run out or are contained, since they decide what may leave. Then what is
-	// to be said, since it leaves before data.
+	// pauses that have run out or are contained, since they decide what may leave. Then control
+	// frames, since they leave before data.
 	if out == s.timerPort() && s.detector.Deadline() <= now {
 		s.detector.Tick(now)
 	}
@@ -44,7 +45,7 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 		if p.wire.Ready(now) {
 			return n, now // the batch was the limit, not the wire
 		}
-		// transmitControl lets these go up to a granularity ahead of the wire.
+		// transmitControl sends these up to a granularity ahead of the wire.
 		if p.control.n > 0 {
 			next = min(next, max(now, p.wire.At()-s.cfg.Granularity))
 		}
@@ -104,7 +105,7 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 		if !ok {
 			break
 		}
-		// Before mark: RED goes by what the frame leaves behind.
+		// Before mark: RED uses what the frame leaves behind.
 		f := s.pop(out, c)
 		if s.marker.Classes.Has(c) {
 			s.mark(out, c, f)
@@ -119,10 +120,11 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 	return n
 }
 
-// pop takes the frame of a queue that is to leave next, and out of M.
+// pop takes the frame that leaves next from a queue, and out of M.
 func (s *Switch) pop(out unit.Port, c unit.Priority) *buffer.Frame {
 	p := &s.ports[out]
-	// pick went by next, which asks the same: the frame that was weighed is the one that leaves.
+	// pick used next, which makes the same choice: the frame that was weighed is the one that
+	// leaves.
 	if b, reserved := p.reservedFor(c); reserved {
 		return s.popped(out, c, p.queues[c].PopOf(b.Port, b.Class))
 	}

@@ -60,12 +60,14 @@ func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
 	s.note(detect.ActionLossyTurn, b, q, 0)
 }
 
-// add counts a frame of n bytes more, which would be charged so much; both are negative for one less.
+// add counts one more frame of n bytes, which would be charged this much; both are negative for
+// one less.
 func (t *turn) add(n, charge int) { t.bytes, t.charge = t.bytes+n, t.charge+charge }
 
-// press takes note of a frame of n bytes that is to be queued, and reports whether there is
-// room for it: as much may wait uncharged as in a lossy queue. It counts what would keep the
-// bucket XOFF if it were charged: a turn that is pressed no more may become lossless again.
+// press notes a frame of n bytes that is about to be queued, and reports whether there is
+// room for it: as much may wait uncharged as in a lossy queue. It counts the frames that
+// would keep the bucket XOFF if they were charged: a turn that is no longer pressed may
+// become lossless again.
 func (s *Switch) press(t *turn, n int) (ok bool) {
 	b := t.bucket
 	ok = s.mmu.AdmitLossy(t.bytes, n)

@@ -32,7 +32,7 @@ func (v view) FacesHost(p unit.Port) bool { return v.s.ports[p].cfg.FacesHost }
 // XOFF reports whether b pauses its upstream, and its period.
 func (v view) XOFF(b detect.Bucket) (on bool, period uint8) { return v.s.mmu.XOFF(b.Port, b.Class) }
 
-// Paused reports whether a pause is in force at q.
+// Paused reports whether a pause is active at q.
 func (v view) Paused(q detect.Queue) bool { return v.s.ports[q.Port].paused.Has(q.Class) }
 
 // Held is M(b, q) in bytes.
@@ -113,7 +113,7 @@ func (v view) poolUse(out detect.Queues) (bytes int) {
 
 // Lapsed reports whether the last pause frame of b, which is XOFF, left so long ago
 // that the pause may have run out: an eighth of its time is left for the frame that
-// is to prolong it.
+// prolongs it.
 func (v view) Lapsed(b detect.Bucket) bool {
 	s := v.s
 	p := &s.ports[b.Port]
@@ -135,8 +135,8 @@ func (v view) Backlog(q detect.Queue) int { return v.s.ports[q.Port].queues[q.Cl
 // Left is the bytes that have left q.
 func (v view) Left(q detect.Queue) uint64 { return v.s.ports[q.Port].count.TxBytes[q.Class] }
 
-// PausesSeen is the number of pause frames that came for q. One of 802.3x that is heeded is for
-// each class of its port.
+// PausesSeen is the number of pause frames that came for q. An 802.3x PAUSE that is honoured
+// counts for each class of its port.
 func (v view) PausesSeen(q detect.Queue) uint64 {
 	p := &v.s.ports[q.Port]
 	return p.count.RxPause[q.Class] + p.seen8023

@@ -37,10 +37,10 @@ const (
 	CausesMax     = 4
 )
 
-// Cause is one answer to the question why a declared deadlock came to be.
+// Cause is one answer to the question why a declared deadlock formed.
 //
-// What handles it follows from what is named: a host is not listened to; a turn (In) is made
-// lossy; else the flows are policed.
+// The response follows from what is named: a host's pauses are no longer honoured; a turn
+// (In) is made lossy; else the flows are policed.
 type Cause struct {
 	Type CauseType
 	// At is the egress port that tells it: of a host, the port of its switch that faces it; of

@@ -18,25 +18,25 @@ type Control interface {
 	// its XON threshold or nothing that is charged to b is left there, and returns how
 	// many charged bytes it dropped. A flooded frame goes from q alone.
 	Drop(b Bucket, q Queue) (bytes int)
-	// Force lets frames of b leave q in spite of the pause that is in force there, until
-	// so many bytes have left or that pause ends; the last frame leaves whole. It replaces
-	// what is left of an earlier call for q; 0 ends it.
+	// Force permits frames of b to leave q in spite of the pause that is active there,
+	// until this many bytes have left or that pause ends; the last frame leaves whole. It
+	// replaces what is left of an earlier call for q; 0 ends it.
 	Force(b Bucket, q Queue, bytes int)
-	// Ignore lets q send in spite of pauses, until it is called with on false: the pause
-	// in force ends, and pause frames that come are counted and nothing else.
+	// Ignore permits q to send in spite of pauses, until it is called with on false: the
+	// active pause ends, and pause frames that come are only counted.
 	Ignore(q Queue, on bool)
-	// Flush drops what waits in q and what is to be queued there, until it is called
-	// with on false. It implies Ignore.
+	// Flush drops what waits in q and what would be queued there, until it is called with
+	// on false. It implies Ignore.
 	Flush(q Queue, on bool)
-	// Discard drops what waits in q, what is to be queued there, and what comes in by
-	// q's port in its class, until it is called with on false. It implies Ignore.
+	// Discard drops what waits in q, what would be queued there, and what comes in by q's
+	// port in its class, until it is called with on false. It implies Ignore.
 	Discard(q Queue, on bool)
-	// Restrict lets frames of b alone leave q, in their order, until it is called with
-	// on false. Frames of others wait.
+	// Restrict permits only frames of b to leave q, in their order, until it is called
+	// with on false. Frames of others wait.
 	Restrict(b Bucket, q Queue, on bool)
-	// Extra raises the XOFF threshold of b, and the XON threshold with it, by so many
-	// bytes; it replaces what b was given before, and 0 takes it back. What b holds by
-	// then it keeps. ok is false, and nothing changes, if the shared pool has too little
+	// Extra raises the XOFF threshold of b, and the XON threshold with it, by this many
+	// bytes; it replaces what b was given before, and 0 takes it back. b keeps what it
+	// holds by then. ok is false, and nothing changes, if the shared pool has too little
 	// left.
 	Extra(b Bucket, bytes int) (ok bool)
 	// Avoid keeps routed frames that come in at in from leaving by out where their
@@ -135,7 +135,7 @@ var reasons = [len(actionNames)]struct{ why, until string }{
 	ActionContain:   {"the host behind it pauses without end", "the host has not paused for a time"},
 }
 
-// Lasts reports whether a is in force until another action ends it.
+// Lasts reports whether a stays in effect until another action ends it.
 func (a Action) Lasts() bool { return reasons[a].why != "" }
 
 // Why says what an action that lasts is for, "" of another one.
@@ -161,8 +161,8 @@ const (
 	RefusedHeld                             // another action for the same loop was taken shortly before
 	RefusedNoFlow                           // no flow waits where the trigger is
 	RefusedPathFull                         // the loop is longer than a message can tell
-	RefusedUnfounded                        // the switch that is to handle the trigger has seen nothing of it
-	RefusedTooMany                          // as many searches for triggers of one link, or of its own, as a switch has under way at once
+	RefusedUnfounded                        // the switch that should handle the trigger has seen nothing of it
+	RefusedTooMany                          // all places for searches for triggers, of one link or of the switch's own, are taken
 )
 
 var refusalNames = [...]string{

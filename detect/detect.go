@@ -63,7 +63,7 @@ type View interface {
 	// XOFF reports whether b is pausing its upstream, and b's XOFF period: a
 	// counter that grows by one at each transition to XOFF.
 	XOFF(b Bucket) (on bool, period uint8)
-	// Paused reports whether a pause is in force at q.
+	// Paused reports whether a pause is active at q.
 	Paused(q Queue) bool
 	// Held is M(b, q) in bytes: charged to b and waiting in q. A frame that has
 	// begun to leave is not in it.
@@ -138,8 +138,8 @@ type Actions interface {
 	SendFrame(p unit.Port, payload []byte) bool
 	// Report declares a deadlock.
 	Report(f Finding)
-	// Diagnose says why the deadlock of bucket b and queue q, which was declared, came to
-	// be: at most CausesMax causes, the likeliest first. The switch logs them.
+	// Diagnose says why the declared deadlock of bucket b and queue q formed: at most
+	// CausesMax causes, the likeliest first. The switch logs them.
 	Diagnose(b Bucket, q Queue, causes []Cause)
 	// Trace puts a step of the detector into the event log.
 	Trace(t Trace)
@@ -179,11 +179,11 @@ type Step uint8
 // Steps. From the log of all switches, the steps of one label draw its way.
 const (
 	StepMint    Step = iota + 1 // an initiator chose a new label for b
-	StepForward                 // a label that came to q is forwarded to b's upstream
-	StepDrop                    // a label that came to q goes no further
+	StepForward                 // a label that reached q is forwarded to b's upstream
+	StepDrop                    // a label that reached q goes no further
 	StepLoop                    // the initiator's own label came home to q: a causality loop
-	StepCheck                   // a temporal check that came to q is forwarded to b's upstream
-	StepFail                    // a temporal check that came to q failed
+	StepCheck                   // a temporal check that reached q is forwarded to b's upstream
+	StepFail                    // a temporal check that reached q failed
 	StepMiddle                  // a middle switch took over as initiator
 	StepVerify                  // the initiator began to verify that b is stuck; StepFail if it is not
 	StepAsk                     // a check of b's label is sent out of q, downstream
@@ -214,15 +214,14 @@ type Detector interface {
 	// Label is what a pause frame for b that leaves now carries. The switch fills
 	// in Class and Period. The zero TLV is no label.
 	Label(now unit.Time, b Bucket) itsyhdr.TLV
-	// Pause: a pause frame for q arrived and is in force. fresh means that q was
-	// not paused before. t is the zero TLV if the frame carried none (a plain
-	// device).
+	// Pause: a pause frame for q arrived and is active. fresh means that q was not paused
+	// before. t is the zero TLV if the frame carried none (a plain device).
 	Pause(now unit.Time, q Queue, t itsyhdr.TLV, fresh bool)
 	// Resume: the pause of q ended, by a resume frame or by expiry.
 	Resume(now unit.Time, q Queue, expired bool)
 	// Message: a one-hop message arrived at p.
 	Message(now unit.Time, p unit.Port, t itsyhdr.TLV)
-	// Enqueue: a lossless frame of b and flow f, of so many bytes, was queued in q.
+	// Enqueue: a lossless frame of b and flow f, bytes long, was queued in q.
 	Enqueue(now unit.Time, b Bucket, q Queue, f FlowID, bytes int)
 	// Empty: the last lossless frame left q.
 	Empty(now unit.Time, q Queue)

@@ -30,7 +30,7 @@ import (
 // Type says what happened.
 type Type uint8
 
-// Types of event. In brackets the fields they use, besides At and Type.
+// Types of event. In brackets the fields they use, apart from At and Type.
 const (
 	// XOFF says that bucket (Port, Class) crossed its XOFF threshold by a frame queued in
 	// (Out, OutClass). [Period: of this XOFF; Bytes: charged to the bucket; Limit: its XON]

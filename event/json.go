@@ -81,7 +81,7 @@ func (k key) String() string {
 	return strings.Join(names, ", ")
 }
 
-// shape is the keys of a type of event, besides keyHead: need are always present, may
+// shape is the keys of a type of event, apart from keyHead: need are always present, may
 // are optional.
 type shape struct {
 	name      string

@@ -94,10 +94,10 @@ type Counters struct {
 	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
 	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
 	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
-	// RxPause8023 is 802.3x PAUSE frames, heeded or not.
+	// RxPause8023 is 802.3x PAUSE frames, honoured or not.
 	RxPause8023 uint64 `json:"rx_pause_8023,omitempty"`
-	// PausedTime is the total time of pauses that have ended, PausedSince when the one began
-	// that is in force, 0 without one.
+	// PausedTime is the total time of pauses that have ended, PausedSince when the active
+	// one began, 0 without one.
 	PausedTime  [unit.Priorities]unit.Time `json:"paused_time_ns"`
 	PausedSince [unit.Priorities]unit.Time `json:"paused_since_ns,omitzero"`
 	// Overflow is frames lost because the receive buffer was full, OverflowOf the same by class,
@@ -121,7 +121,8 @@ type Sent struct {
 	Frames uint64 `json:"frames"`
 	Bytes  uint64 `json:"bytes"`
 	// LeftOut is for how long it did not send though it was due, not paused, and the wire was free: its
-	// host was called late. What it would have sent then is not sent later. It is told for UDP flows.
+	// host was called late. What it would have sent then is not sent later. It is counted for UDP
+	// flows.
 	LeftOut unit.Time `json:"left_out_ns,omitempty"`
 	// Messages is what became of those of a reliable connection, nil of a UDP flow.
 	Messages *Messages `json:"messages,omitempty"`
@@ -135,7 +136,7 @@ type Received struct {
 	// Next is the sequence number expected next. Lost is how many below it have not
 	// arrived, Reordered how many arrived after a later one. Duplicates came before, and
 	// count nowhere else: known are those of the last 64 numbers; of older ones, a duplicate
-	// is taken for a lost frame that arrived late. A sender that begins anew counts from 0:
+	// is taken for a lost frame that arrived late. A sender that restarts counts from 0:
 	// Next is of its present life, the others are of all.
 	Next       uint64 `json:"next"`
 	Lost       uint64 `json:"lost"`
@@ -270,8 +271,8 @@ func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 }
 
 // SetLink sets the link's state; pauses end when it goes down. When it comes up for the first time
-// what a host before this one left behind is undone: connections begin anew, and the far end is told that
-// no lossless class is paused. At time 0 there was none before.
+// what a host before this one left behind is undone: connections start again, and the far end is told
+// that no lossless class is paused. At time 0 there was none before.
 func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	h.now = now
 	if h.up == up {

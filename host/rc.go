@@ -26,9 +26,9 @@ type requester struct {
 }
 
 // stamps are when packets left that ask for an acknowledgement and have none, oldest first, to
-// measure round-trip times: of all that the window holds, for the next acknowledgement may be of
-// any of them. Packets that were sent again are not among them: an acknowledgement could be of
-// either.
+// measure round-trip times: for all that the window holds, since the next acknowledgement may be
+// of any of them. Packets that were sent again are not among them: an acknowledgement could be
+// of either copy.
 type stamps struct {
 	at    []stamp
 	first int // those before are acknowledged
@@ -74,7 +74,7 @@ type Messages struct {
 	// Completion is the flow's: from its start until all its messages were acknowledged, 0 if
 	// they are not.
 	Completion unit.Time `json:"completion_ns"`
-	// Failed: it gave up, because so often in a row nothing was acknowledged.
+	// Failed: it gave up, because nothing was acknowledged too many times in a row.
 	Failed bool `json:"failed"`
 	// CNPs that came, and the rate that congestion control allows now, 0 without it.
 	CNPs uint64    `json:"cnps"`
@@ -222,8 +222,8 @@ func (r *requester) report(now unit.Time, k *Congestion) *Messages {
 	return &m
 }
 
-// tendRC lets no message begin once a flow's time is over, repeats what was not
-// acknowledged in time, and returns when that is next due.
+// tendRC begins no message once a flow's time is over, repeats what was not acknowledged
+// in time, and returns when that is next due.
 func (h *Host) tendRC(s *sender) unit.Time {
 	r := s.rc
 	stop := h.until(s)
@@ -272,8 +272,8 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 	return f.Len
 }
 
-// buildPacket builds a packet with so many octets of payload into f, all zeros, and returns
-// what is kept of them. seal follows.
+// buildPacket builds a packet with a payload of this many octets into f, all zeros, and
+// returns what is kept of them. seal follows.
 func (h *Host) buildPacket(f *buffer.Frame, to netip.Addr, srcPort uint16, tos, ttl uint8, hd *roce.Header, payload int) []byte {
 	head := headerLen + hd.Opcode.Len()
 	f.Len = head + payload + int(hd.Pad) + roce.ICRCLen
@@ -493,8 +493,8 @@ func (h *Host) answer(f *buffer.Frame, p *responder, c unit.Priority, hd *roce.H
 // AckFrame is the length in bytes, without FCS, of the frame of an acknowledgement.
 const AckFrame = headerLen + roce.BTHLen + roce.AETHLen + roce.ICRCLen
 
-// Frames calls each with the length in bytes, without FCS, of every frame of a message of so
-// many bytes; last is said of the last one.
+// Frames calls each with the length in bytes, without FCS, of every frame of a message of
+// this many bytes; last is set for the last one.
 func Frames(mtu, message int, each func(n int, last bool)) {
 	for at := 0; at < message; at += mtu {
 		n := min(mtu, message-at)

@@ -112,7 +112,8 @@ func (h *Host) receivePause(b []byte) {
 	}
 }
 
-// receivePause8023 takes an 802.3x PAUSE frame, which is for all classes where it is heeded.
+// receivePause8023 takes an 802.3x PAUSE frame, which is for all classes where it is
+// honoured.
 func (h *Host) receivePause8023(b []byte) {
 	_, quanta, err := pfcframe.ParsePause(b)
 	if err != nil {
@@ -128,7 +129,7 @@ func (h *Host) receivePause8023(b []byte) {
 	}
 }
 
-// heed pauses class c for so many quanta, or resumes it with 0.
+// heed pauses class c for the given quanta, or resumes it with 0.
 func (h *Host) heed(c unit.Priority, quanta uint16) {
 	switch {
 	case quanta > 0:
@@ -165,8 +166,8 @@ func (h *Host) receiveFlow(f *buffer.Frame) {
 	}
 }
 
-// renumber forgets the numbers of a sender that has begun anew, and so with number 0: its frame was
-// sent later than all that came before, and has a lower number.
+// renumber forgets the numbers of a sender that restarted, and so counts from 0: its frame was sent
+// later than all that came before, and has a lower number.
 func (r *receiver) renumber(seq uint64, sent unit.Time) {
 	if seq < r.Next && sent > r.newest {
 		r.Next, r.seen = 0, 0

@@ -61,8 +61,8 @@ func (h *Host) fill(f *buffer.Frame, s *sender) int {
 	return size
 }
 
-// leaveOut notes that what a flow was to send before a time is not sent any more. The wire was idle since
-// free. What a pause withholds is not left out, nor what the wire had no time for.
+// leaveOut notes that what a flow should have sent before a time is not sent any more. The wire was idle
+// since free. What a pause withholds is not left out, nor what the wire had no time for.
 func (h *Host) leaveOut(s *sender, free, before unit.Time) {
 	if s.rc == nil {
 		s.left += max(0, before-max(s.due, free, h.open[s.Class]))
@@ -153,10 +153,10 @@ func (h *Host) pick() *sender {
 	return nil
 }
 
-// tend lets the flows begin whose time has come, lets go of those that are over, and
-// returns when the next retransmission may be due. It looks at all flows only where one
-// needs it: when one begins, when a connection's time comes, and when one has ended. A UDP
-// flow whose time is over goes with the next of these.
+// tend begins the flows whose time has come, removes those that are over, and returns when
+// the next retransmission may be due. It looks at all flows only where one needs it: when
+// one begins, when a connection's time comes, and when one has ended. A UDP flow whose
+// time is over is removed with the next of these.
 func (h *Host) tend() (next unit.Time) {
 	if !h.started || h.stopped {
 		return unit.Never

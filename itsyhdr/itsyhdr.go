@@ -58,10 +58,10 @@ const (
 
 	// KindClaim begins the messages of package respond, which breaks deadlocks, up to KindFound.
 	KindClaim   Kind = 8  // round the loop: are you all still waiting? Then I act
-	KindSeal    Kind = 9  // round the loop: let nothing new come onto it
+	KindSeal    Kind = 9  // round the loop: admit nothing new to it
 	KindBubble  Kind = 10 // round the loop: make room, so that it moves
-	KindReserve Kind = 11 // to the next hop: have room for so many frames
-	KindTrigger Kind = 12 // to all switches: whoever has the initial trigger, handle it
+	KindReserve Kind = 11 // to the next hop: have room for this many frames
+	KindTrigger Kind = 12 // to all switches: the one that has the initial trigger, handle it
 	KindFound   Kind = 13 // back to who sent the trigger: it is here
 	// KindHello is a message of package link/auth, which fills in what follows its TLV.
 	KindHello Kind = 14 // to the next switch: the counter of what I send

@@ -18,7 +18,7 @@ const (
 	// but there a MAC may swallow the frame before any software sees it.
 	MessageAddress = "\x01\x80\xc2\x00\x00\x0e"
 	// MessageEtherType is local experimental EtherType 1 (IEEE Std 802, clause 9.2). Others
-	// may use it too: a message is told by address and EtherType together, and the
+	// may use it too: a message is recognised by address and EtherType together, and the
 	// TLV begins with an OUI.
 	MessageEtherType = 0x88b5
 )
@@ -36,7 +36,7 @@ const (
 	offMsgTLV  = 14
 )
 
-// Reasons of ParseMessage, besides those of Parse.
+// Reasons of ParseMessage, in addition to those of Parse.
 var (
 	// ErrNotMessage means that the destination or the EtherType is not that of a message frame.
 	ErrNotMessage = errors.New("itsyhdr: not a message frame; want destination 01:80:c2:00:00:0e and EtherType 0x88b5")

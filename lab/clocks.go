@@ -101,8 +101,8 @@ var errPlayed = errors.New("it was started before, and counts what it sent and r
 // copyMax is how long the copy of an event log may need until it is whole.
 const copyMax = 5 * time.Second
 
-// awaitCopy waits until the copy of a log is as long as the log was said to be. If it does
-// not become so, whoever reads it finds that out.
+// awaitCopy waits until the copy of a log is as long as the log was said to be. If it stays
+// shorter, the reader of the copy finds out.
 func awaitCopy(path string, written int64) {
 	timer.UntilFile(path, copyMax, func() bool {
 		info, err := os.Stat(path)

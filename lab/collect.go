@@ -76,7 +76,7 @@ func (r *Run) collect(st *netnslab.State) error {
 	return err
 }
 
-// record is a Record without what is to be asked for.
+// record is a Record without what the node has to be asked for.
 func (r *Run) record(name string) Record {
 	at := r.clocks[name]
 	return Record{Name: name, Clock: at.id, Start: r.Start + at.ahead, End: r.End + at.ahead}

@@ -160,7 +160,7 @@ func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.No
 	return n
 }
 
-// share lets nodes share processes. A NIC has its own: it serves programs in its namespace.
+// share makes nodes share processes. A NIC has its own: it serves programs in its namespace.
 func share(lab *netnslab.Lab, opt Options) {
 	if opt.PerProcess < 2 {
 		return
@@ -192,7 +192,7 @@ func share(lab *netnslab.Lab, opt Options) {
 // seed is that of the wires' random numbers, as it is of a simulation that names none.
 const seed = 1
 
-// wires is a node's ports, with what of their links is played.
+// wires is a node's ports, with the faults of their links that a live wire plays.
 func wires(p *scenario.Plan, node int, ports []config.Port) []config.Port {
 	ports = slices.Clone(ports)
 	for j, port := range p.Fabric.Nodes[node].Ports {

@@ -12,7 +12,7 @@
 // shell.go; how all of its frames are captured: capture.go,
 // capturefile.go; and how its counters become metrics: scrape.go.
 //
-// Invariant, one-door: what changes a lab that is up is a method of [Orders], whoever orders it.
+// Invariant, one-door: every change of a lab that is up is a method of [Orders], no matter who orders it.
 //
 // What it does not do: it makes no namespaces (package netnslab) and judges no deadlock
 // (package oracle).

@@ -35,9 +35,9 @@ const (
 	slackMax = 128 << 20
 )
 
-// ScaleHeadroom measures how late the processes of this machine are, and returns p with as
-// much slack (config.Buffer) as that asks for, and what was measured. A scenario that says
-// how much slack there is keeps it: then p comes back and nothing is measured.
+// ScaleHeadroom measures how late the processes of this machine are. It returns p with the
+// slack (config.Buffer) that this lateness needs, and the lateness. A scenario that states its
+// slack keeps it: then p is returned as it is, and nothing is measured.
 func ScaleHeadroom(ctx context.Context, p *scenario.Plan, progress io.Writer) (*scenario.Plan, unit.Time, error) {
 	if p.Scenario.Buffer.Slack != nil {
 		return p, 0, nil

@@ -109,7 +109,7 @@ func lasting(s *scenario.Scenario, f scenario.Flow) float64 {
 	return seconds(cmp.Or(f.Stop, s.Duration) - f.Start)
 }
 
-// lookEvery is how often it is seen whether a log is full, if nothing else is to be done meanwhile.
+// lookEvery is how often logs are checked for being full while there is nothing else to do.
 const lookEvery = time.Second
 
 // until waits until a point of CLOCK_MONOTONIC, and meanwhile tells of event logs that are full.

@@ -127,10 +127,10 @@ func (o Orders) Kill(nodes ...string) error {
 // Freeze halts the process of a node until Continue.
 func (o Orders) Freeze(node string) error { return o.st.Stop(node) }
 
-// Continue lets the process of a node run again.
+// Continue makes the process of a node run again.
 func (o Orders) Continue(node string) error { return o.st.Continue(node) }
 
-// Restart starts the processes of nodes anew, also of dead ones.
+// Restart restarts the processes of nodes, dead ones too.
 func (o Orders) Restart(ctx context.Context, nodes ...string) error {
 	return o.each(nodes, func(node string) error { return o.st.Restart(ctx, node) })
 }
@@ -151,8 +151,8 @@ func (o Orders) each(nodes []string, do func(node string) error) error {
 // restartPatience is how long a switch may take to come back.
 const restartPatience = 5 * time.Second
 
-// RestartSwitches makes every switch begin anew in its process, its buffers empty, with another
-// detector and response, and waits until all are back.
+// RestartSwitches restarts every switch in its process, with empty buffers and another detector
+// and response, and waits until all are back.
 func (o Orders) RestartSwitches(ctx context.Context, detector, response string) error {
 	switches := ends(o.st, Names(o.st, "switch"))
 	before := make([]int, len(switches))
@@ -174,13 +174,13 @@ func (o Orders) RestartSwitches(ctx context.Context, detector, response string) 
 	return nil
 }
 
-// timesBegun is how often a switch has begun anew.
+// timesBegun is how often a switch has restarted.
 func timesBegun(s control.Endpoint) (int, error) {
 	snap, err := client.Stats[observe.Switch](s)
 	return snap.Restarts, err
 }
 
-// awaitRestart waits until a switch answers that has begun anew more often than before: the one
+// awaitRestart waits until a switch answers that has restarted more often than before: the one
 // that ends may answer, too.
 func awaitRestart(ctx context.Context, s control.Endpoint, before int) error {
 	ctx, cancel := context.WithTimeout(ctx, restartPatience)
@@ -241,7 +241,7 @@ func (o Orders) Storm(ctx context.Context, class int, hosts ...string) error {
 	return o.act(ctx, hosts, config.Act{Do: "storm", Class: class})
 }
 
-// Slow lets hosts take no more than a rate of what they are sent.
+// Slow makes hosts accept what they are sent at no more than a rate.
 func (o Orders) Slow(ctx context.Context, rate string, hosts ...string) error {
 	return o.act(ctx, hosts, config.Act{Do: "slow", Rate: rate})
 }

@@ -29,7 +29,7 @@ const (
 )
 
 // eventLateMax is how late an event is where nothing else runs, with those that are due before it, and
-// as much again. What is later must not come after what it was to come before, which the end is, too.
+// as much again. An event that is later must not come after anything that it should precede, the end included.
 const eventLateMax = 10 * unit.Millisecond
 
 // Run is the data left by playing a scenario.
@@ -48,7 +48,7 @@ type Run struct {
 	attached bool            // somebody else built the lab
 	truth    *oracle.Result  // by the logs, if all nodes have one clock
 	toldFull map[string]bool // nodes whose log is known not to be whole
-	// Of an attached lab: by node, and how many frames of a port had not come to its far end before the run.
+	// Of an attached lab: by node, and how many frames of a port had not reached its far end before the run.
 	clocks     map[string]clock
 	lostBefore map[scenario.LinkEnd]int64
 }
@@ -225,7 +225,7 @@ func replay(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
 	return OrdersTo(st).Forge(p.Fabric.Nodes[e.Node].Name, config.WireRequest{Port: iface(p, e), Frame: frame})
 }
 
-// tape has the nodes keep the control frames of which some are to be replayed.
+// tape makes the nodes keep control frames at each port where an event replays some.
 func tape(p *scenario.Plan, st *netnslab.State) error {
 	type end struct{ node, link int }
 	taped := map[end]bool{}

@@ -24,7 +24,7 @@ type nodeLog struct {
 	*follow.Log
 	events []event.Event // read ahead
 	read   int           // events before them
-	over   bool          // nothing more is to be read
+	over   bool          // there is nothing more to read
 }
 
 // openLog opens the log of the node that was added last, of the length that the node reported.
@@ -73,7 +73,7 @@ func (l *nodeLog) fill() {
 	rec.note(events)
 }
 
-// note keeps what events of its log say of a node, besides what they say of deadlocks.
+// note keeps what the events of its log say about a node, apart from what they say about deadlocks.
 func (n *Record) note(events []event.Event) {
 	for i := range events {
 		e := &events[i]
@@ -81,8 +81,8 @@ func (n *Record) note(events []event.Event) {
 	}
 }
 
-// readLogs reads all logs. If they go by one clock, they are judged meanwhile, for together they may
-// be larger than memory; else they are kept, because what they say of the clocks is needed first.
+// readLogs reads all logs. If they use one clock, they are judged while they are read, for together they
+// may be larger than memory; else they are kept, because what they say about the clocks is needed first.
 func (r *Run) readLogs(logs []*nodeLog) (err error) {
 	if !r.severalClocks() {
 		r.truth, err = r.judgeLogs(logs)

@@ -135,9 +135,9 @@ func spares(s *scenario.Scenario, i int) unit.Time {
 // hopDelay is how long a frame takes from one process to the next over a veth.
 const hopDelay = 50 * unit.Microsecond
 
-// Timing is s with the timing of a live lab: links have the delay of a veth besides what of
-// theirs is played, and each frame can be as late as a node can. A live lab may show any result that a simulation
-// of it shows; a result that is the same for all seeds does not depend on timing.
+// Timing is s with the timing of a live lab: links have the delay of a veth in addition to those of
+// their faults that a live wire plays, and each frame can be as late as a node can. A live lab may show
+// any result that a simulation of it shows; a result that is the same for all seeds does not depend on timing.
 func Timing(s *scenario.Scenario) *scenario.Scenario {
 	t := *s
 	t.Links = make([]scenario.LinkSpeed, len(s.Links))

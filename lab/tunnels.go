@@ -59,9 +59,9 @@ func (r *Run) countTunnels(st *netnslab.State) {
 	}
 }
 
-// countTunnel is countTunnels for one direction of a link. What is under way when the ends are counted is not lost:
-// so the least counts, until it is twice the same while nothing is sent. It is negative if the
-// receiver has counted for longer than the sender, which began anew.
+// countTunnel is countTunnels for one direction of a link. Frames under way when the ends are counted are not
+// lost: so the lowest difference counts, until it is the same twice while nothing is sent. It is negative if
+// the receiver has counted for longer than the sender, which restarted.
 func (r *Run) countTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
 	for i := range countings {
 		before, okBefore := frames(st, from, observe.Port.Sent)

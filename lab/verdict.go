@@ -63,7 +63,7 @@ func (r *Run) judge(f *oracle.Fabric) (truth *oracle.Result, start unit.Time, er
 	return truth, start, err
 }
 
-// severalClocks reports whether the nodes do not all go by one clock.
+// severalClocks reports whether the nodes use more than one clock.
 func (r *Run) severalClocks() bool {
 	return slices.ContainsFunc(r.Nodes, func(n Record) bool { return n.Clock != r.Nodes[0].Clock })
 }

@@ -287,7 +287,7 @@ func setOptions(fd int) error {
 		}
 	}
 	// SO_RCVBUF stays at its default: frames that go to a ring are not charged to it.
-	// So does SO_SNDBUF: it lets a few hundred frames be in transit, fewer than
+	// So does SO_SNDBUF: it allows a few hundred frames in transit, fewer than
 	// net.core.netdev_max_backlog, so that a receiver that cannot keep up shows as
 	// ErrBusy here instead of losing frames in the backlog.
 	return nil

@@ -275,7 +275,7 @@ func (s *Stack) write(fd uintptr) {
 	}
 }
 
-// writeSome hands the first frames to the stack, as many as can be one.
+// writeSome hands the first frames to the stack in one write, as many as can be joined.
 func (s *Stack) writeSome(fd uintptr, frames [][]byte) (n int, errno unix.Errno) {
 	vec := s.out[:0]
 	skip := 0

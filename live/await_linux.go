@@ -16,7 +16,7 @@ func Await(ctx context.Context, names []string) error {
 	there := map[string]bool{}
 	err := watchWithin(here)(watch, names, func(s LinkState) {
 		if s.Index == 0 {
-			return // it is missing, or is gone again: whoever opens it says so
+			return // it is missing, or is gone again: opening it says so
 		}
 		there[s.Name] = true
 		if len(there) == len(names) {

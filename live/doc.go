@@ -17,7 +17,7 @@
 //     Frames that a busy link does not take are offered again a little later, and what it
 //     will never take is counted as lost;
 //     A wire that is impaired keeps frames first (impair.go), and the port's timer is also
-//     set to when the next of them comes to its end;
+//     set to when the next of them reaches the end of the wire;
 //   - the next Transmit begins with Sent, which gives the slots back.
 //
 // Where many nodes share a process, a Poller may be in place of both loops of every port
@@ -28,8 +28,8 @@
 // pause or for its rate, leaves by txLoop: Transmit says when to ask again.
 //
 // Read in this order: node.go (the node and its life), rx.go, tx.go, impair.go (what
-// wires do besides carrying frames), poller.go, wire.go (a port's link: opened, read, closed, opened
-// anew), watch_linux.go (interfaces that go, come and
+// wires do apart from carrying frames), poller.go, wire.go (a port's link: opened, read,
+// closed, opened again), watch_linux.go (interfaces that go, come and
 // vanish), log.go. The folder record has a machine that writes down what another one is
 // told, the folder node a process that runs a node and answers requests.
 //
@@ -39,11 +39,11 @@
 //     copying, too, and link statistics are asked for before;
 //   - order: the frames of a port are written in the order of Transmit, since its
 //     port lock is held from Transmit to Write;
-//   - no lost wake-up: a port that becomes ready is drained after that. Whoever has
-//     the news sets tx.again before it tries the port lock, and whoever held the lock
-//     looks at tx.again after letting go of it; so kick alone may take that lock;
-//   - turns: a port that is always busy lets the others read, and their deadlines pass,
-//     about every millisecond, on a single processor too (turn_linux.go);
+//   - no lost wake-up: a port that becomes ready is drained after that. A goroutine with
+//     the news sets tx.again before it tries the port lock, and the one that held the lock
+//     looks at tx.again after releasing it; so kick alone may take that lock;
+//   - turns: a port that is always busy makes way for the others to read, and for their
+//     deadlines, about every millisecond, on a single processor too (turn_linux.go);
 //   - known first: no frame is read before the machine knows which of its links are up;
 //   - counted: a frame that Transmit handed out was sent, is in Stats.Lost, or was lost by
 //     its wire or is on it (Wire).

@@ -16,7 +16,7 @@ func (n *Node) Freeze() {
 	n.mu.Lock()
 }
 
-// Thaw lets a frozen node go on.
+// Thaw makes a frozen node go on.
 func (n *Node) Thaw() {
 	n.mu.Unlock()
 	n.leave(false)

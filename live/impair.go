@@ -26,7 +26,7 @@ type stage struct {
 
 	mu     sync.Mutex
 	faults impair.Faults // guarded by mu: as ordered last
-	orders []func()      // guarded by mu: carried out, by whoever holds tx.mu, before the next frame
+	orders []func()      // guarded by mu: the holder of tx.mu carries them out, before the next frame
 	news   atomic.Bool   // there are orders
 
 	lost, duplicated, overtaken atomic.Uint64
@@ -115,8 +115,8 @@ func (n *Node) Wire(p unit.Port) impair.State {
 	return impair.State{Faults: f, Lost: s.lost.Load(), Duplicated: s.duplicated.Load(), Overtaken: s.overtaken.Load(), Held: s.held.Load(), Changed: f != s.started}
 }
 
-// order leaves something to be done by whoever holds the port's tx.mu next. f, unless it is
-// nil, is what the faults are then.
+// order leaves something for the next holder of the port's tx.mu to do. f, unless it is nil, is
+// what the faults are then.
 func (s *stage) order(do func(), f *impair.Faults) {
 	s.mu.Lock()
 	s.orders = append(s.orders, do)
@@ -227,7 +227,7 @@ func (s *stage) next() unit.Time {
 	return max(s.at(0).due, s.retry)
 }
 
-// deliver hands the link what has come to the end of the wire. Preconditions: p.tx.mu is
+// deliver hands the link what has reached the end of the wire. Preconditions: p.tx.mu is
 // held.
 func (p *port) deliver(now unit.Time) {
 	s := &p.tx.stage

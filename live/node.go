@@ -259,7 +259,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// Close closes what Open opened of a node that is not to run after all, and lets go who waits in Sync.
+// Close closes what Open opened, for a node that will not run after all, and releases those who wait in Sync.
 func (n *Node) Close() {
 	n.close()
 	n.loops.Wait()
@@ -444,7 +444,7 @@ func (n *Node) kickAll(ready unit.PortSet) {
 }
 
 // first is which of the ready ports sends first: one that owes a pause, and of these one
-// that faces a switch, the last. Each pause wakes whom it goes to, who then wants the
+// that faces a switch, the last. Each pause wakes its receiver, which then wants the
 // processor too. A host passes no pause on. A switch below does, to where the frames came
 // from, and that ends at hosts. What came down from above may have come from anywhere: by
 // a switch above a loop closes, and those are the last where a switch has its ports from

@@ -54,9 +54,9 @@ func (l *Poller) Run(ctx context.Context) {
 	}
 }
 
-// sweep looks at every port once, and has one of those that are ready send. Whoever got a
-// pause that it has to pass on does so before anyone else is looked at, and whom that goes to
-// is looked at next: so a label goes its way while data and other pauses wait.
+// sweep looks at every port once, and has one of those that are ready send. A node that got a
+// pause that it has to pass on does so before any other port is looked at, and the port that
+// receives it is looked at next: so a label goes its way while data and other pauses wait.
 func (l *Poller) sweep(now unit.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +76,7 @@ func (l *Poller) follow(sent *port) {
 	}
 }
 
-// fetch takes what came to a port. It returns the port by which the node sent a pause or a
+// fetch takes what arrived at a port. It returns the port by which the node sent a pause or a
 // message then, nil if none.
 func (l *Poller) fetch(p *port) (sent *port) {
 	n := p.node

@@ -8,7 +8,7 @@ import (
 	"softswitch/link"
 )
 
-// rx is what a port reads into. It stays when the link is opened anew, so that no
+// rx is what a port reads into. It stays when the link is opened again, so that no
 // slot is lost; one rxLoop at a time uses it.
 type rx struct {
 	lend

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// turnFrames is how many frames a goroutine reads before it lets others run: about a
+// turnFrames is how many frames a goroutine reads before it allows others to run: about a
 // millisecond of a port that is always busy.
 const turnFrames = 8 * Batch
 
-// turn lets a goroutine that never waits take turns with others. On one processor the Go
+// turn makes a goroutine that never waits take turns with others. On one processor the Go
 // runtime looks for links to read and deadlines that have passed only when nothing is left
 // to run, else every 10 ms. A turn waits for something that is there already, an eventfd:
 // so the runtime looks, and runs all that it finds.
@@ -40,7 +40,7 @@ func newTurn() (*turn, error) {
 	return t, nil
 }
 
-// pass lets others run that can. It costs about a microsecond.
+// pass allows others that can run to do so. It costs about a microsecond.
 func (t *turn) pass() {
 	t.begun = false
 	t.conn.Read(t.step) // an error is of the end of the node

@@ -20,7 +20,7 @@ const busyRetry = 50 * unit.Microsecond
 
 // tx is a port's sending side.
 type tx struct {
-	again atomic.Bool   // the port is to be drained, once more if someone is at it
+	again atomic.Bool   // the port has to be drained, once more if a goroutine is draining it
 	late  atomic.Int64  // ns: the most that a deadline was missed by
 	lost  atomic.Uint64 // frames that no link took
 	timer *timer.Timer  // nil if a Poller looks at due
@@ -188,7 +188,7 @@ func (p *port) lose(n int, err error) {
 	}
 }
 
-// arm sets the port's timer to at, or to when a frame comes to the end of the wire, unless
+// arm sets the port's timer to at, or to when a frame reaches the end of the wire, unless
 // it fires before anyway. Preconditions: p.tx.mu is held.
 func (p *port) arm(at unit.Time) {
 	t := &p.tx

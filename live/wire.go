@@ -83,7 +83,7 @@ func (p *port) open(index int) error {
 	return nil
 }
 
-// hear lets frames come to the link.
+// hear makes the link receive frames.
 func (p *port) hear() error {
 	if l, ok := p.current().(link.Hearer); ok {
 		return l.Hear()

@@ -114,7 +114,7 @@ func (st *State) Stop(node string) error {
 	return st.signal(node, unix.SIGSTOP, func(now string) bool { return now == "stopped" })
 }
 
-// Continue lets the node's process run again (SIGCONT), and waits until it does.
+// Continue makes the node's process run again (SIGCONT), and waits until it does.
 func (st *State) Continue(node string) error {
 	return st.signal(node, unix.SIGCONT, func(now string) bool { return now == "running" })
 }
@@ -156,9 +156,9 @@ func (st *State) Kill(node string) error {
 }
 
 // Restart ends the node's process, if it is alive, and starts it again in its namespace and its run
-// directory: like a machine that was switched off, it begins anew. Restart returns when the process
-// is ready. If it fails, it may be called again. A node that shares its process, or that somebody
-// else built, cannot be restarted.
+// directory: like a machine that was switched off, it begins from scratch. Restart returns when the
+// process is ready. If it fails, it may be called again. A node that shares its process, or that
+// somebody else built, cannot be restarted.
 func (st *State) Restart(ctx context.Context, node string) error {
 	unlock, err := lock(st.Name, io.Discard)
 	if err != nil {

@@ -23,7 +23,7 @@ const HostingSocket = "control.sock"
 const hostingList = "nodes.json"
 
 // Hosting is a process that runs several nodes. It starts in a run directory of its own,
-// in the network namespace of whoever makes the lab.
+// in the network namespace of the process that makes the lab.
 type Hosting struct {
 	// Command is its argv; the name of the list of its nodes is added, which is a
 	// []Hosted as JSON.

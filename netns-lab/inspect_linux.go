@@ -122,9 +122,9 @@ func (n *NodeReport) with() string {
 // hidden reports whether this user may not look into the namespace.
 func (n *NodeReport) hidden() bool { return errors.Is(n.err, fs.ErrPermission) }
 
-// Problem returns what of the lab is missing, nil if nothing. Links that are down and
-// processes that are stopped are not missing. It is fs.ErrPermission if nothing is as far as
-// this user may look.
+// Problem returns what part of the lab is missing, nil if none is. Links that are down and
+// processes that are stopped are not missing. It is fs.ErrPermission if nothing is missing as
+// far as this user may look.
 func (st *State) Problem() error {
 	boot, err := bootID()
 	if err != nil {

@@ -28,7 +28,7 @@ type Lab struct {
 	Links []Link
 	// Hosting are the processes that run several nodes each; see Node.Hosting.
 	Hosting []Hosting `json:",omitempty"`
-	// Replace lets Up remove another lab of that name.
+	// Replace allows Up to remove another lab of that name.
 	Replace bool `json:"-"`
 	// Passing is for a lab whose maker removes it before it ends: Up removes an
 	// existing lab of that name if its maker has died.

@@ -56,8 +56,8 @@ var lookMax = 10 * time.Second
 // lookEvery is how often a look at a processor wakes: as often as a paced port of a node.
 const lookEvery = unit.Millisecond
 
-// OwnLateness is by how much, at worst, this process was woken late on any of the processors
-// that it may use, in so long a time.
+// OwnLateness is how late, at worst, this process was woken on any of the processors that it
+// may use, within the time look.
 func OwnLateness(look unit.Time) (worst unit.Time, err error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {

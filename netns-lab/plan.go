@@ -116,7 +116,7 @@ func processes(lab Lab, dir string, at map[string]place) []Step {
 // place is where a node is on this machine.
 type place struct {
 	Node      string
-	Namespace string // name in NamespaceDir; "" for that of whoever makes the lab
+	Namespace string // name in NamespaceDir; "" for that of the process that makes the lab
 	Dir       string // run directory
 }
 

@@ -179,7 +179,7 @@ func (p process) carries(token string) bool {
 		return false
 	}
 	is, err := proc.NewStatus()
-	if err != nil || is.UIDs[0] != uint64(os.Getuid()) { // the real one: whoever started it
+	if err != nil || is.UIDs[0] != uint64(os.Getuid()) { // the real one: that of the user who started it
 		return false
 	}
 	return token != "" && tokenOf(filepath.Join("/proc", strconv.Itoa(p.PID))) == token

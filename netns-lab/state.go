@@ -171,7 +171,7 @@ func LoadDir(dir string) (*State, error) {
 	return st, nil
 }
 
-// check returns what of a state cannot be of a lab with its directory. What identifies
+// check returns what in a state cannot belong to a lab with its directory. What identifies
 // namespaces and processes is checked when something is done with them.
 func (st *State) check() error {
 	if want := filepath.Base(st.dir); st.Name != want {
@@ -310,8 +310,8 @@ const lockName = ".lock"
 
 // lock takes the right to change the lab of that name, and all others in this run directory,
 // and reports on progress if it has to wait. It refuses directories in which others could
-// change something. Whoever can open a file can lock it, so the lock is of a file that nobody
-// else can open. Unlocking removes it; the kernel releases the lock with the program.
+// change something. Anyone who can open a file can lock it, so the lock is on a file that nobody
+// else can open. Unlocking removes it; the kernel releases the lock when the program ends.
 func lock(name string, progress io.Writer) (unlock func(), err error) {
 	if err := safefile.MkdirAll(RunDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("netnslab: %w", err)
@@ -352,7 +352,7 @@ func tryLock(path string) (*os.File, error) {
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil && !isAt(f, path) {
-		err = syscall.EWOULDBLOCK // whoever had it has just removed it
+		err = syscall.EWOULDBLOCK // the process that had it has just removed it
 	}
 	if err != nil {
 		f.Close()

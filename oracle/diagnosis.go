@@ -5,9 +5,9 @@ import (
 	"softswitch/unit"
 )
 
-// Diagnosis is what a detector said of why the deadlock that it declared at Bucket and Queue
-// came to be. The causes are as it ranked them, the likeliest first. It is not judged here:
-// the truth about causes takes other runs of the same scenario.
+// Diagnosis is why the deadlock that a detector declared at Bucket and Queue formed, as that
+// detector said. The causes are as it ranked them, the likeliest first. It is not judged
+// here: the truth about causes takes other runs of the same scenario.
 type Diagnosis struct {
 	At     unit.Time
 	Bucket Bucket
@@ -39,7 +39,7 @@ func (r *Replay) diagnose(e Entry, b Bucket, q Queue) {
 }
 
 // Diagnosis is the first diagnosis of finding f, nil if there is none. With several clocks f.At is the
-// earliest of possible times, while a diagnosis has one: that which the time line has.
+// earliest of possible times, while a diagnosis has one: that of the time line.
 func (r *Result) Diagnosis(f Finding) *Diagnosis {
 	for i := range r.Diagnoses {
 		if d := &r.Diagnoses[i]; d.At >= f.told && d.Bucket == f.Bucket {

@@ -18,7 +18,7 @@ type Node struct {
 	// that may be short; nil if not: then each bucket's XON is what the events say.
 	Rules []buffer.Rule
 	// Ports are the names of ports 0, 1, ..., one for each port that the node has. A
-	// port with an empty name goes by its number.
+	// port with an empty name is named by its number.
 	Ports []string
 }
 
@@ -26,8 +26,8 @@ type Node struct {
 type Link struct{ A, B unit.NodePort }
 
 // Fabric is how switches and hosts are wired. It does not change: a link that fails is
-// still wired. The facts tell of the failure: a switch that sees a link go down ends the pauses in
-// force on its queues there, with an event, and a queue that is not paused is not stuck.
+// still wired. The facts tell of the failure: a switch that sees a link go down ends the active
+// pauses of its queues there, with an event, and a queue that is not paused is not stuck.
 type Fabric struct {
 	nodes []Node
 	slot  []int32           // by NodeID: index into nodes + 1, 0 for unused

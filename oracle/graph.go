@@ -69,16 +69,16 @@ type share struct {
 // eliminates, one by one, each queue whose bucket can fall to its XON by the bytes that
 // wait outside the set. The cost is linear in the closed queues and the holds of their
 // buckets (plus a sort, needed only if the set is not empty), and nothing if no
-// relevant fact has changed since the last call: see mayBeStuck. Where buckets share a pool, each that
-// holds less lets all others be looked at again.
+// relevant fact has changed since the last call: see mayBeStuck. Where buckets share a pool, all others
+// are looked at again when one holds less.
 //
 // What is left is S*. Let A be the queues that are not yet eliminated.
 //
 //   - A contains S* at any time. It does at first, because each queue of S* is closed (conditions 1 and
-//     2). Let q be the next to be eliminated: its bucket has XON bytes or fewer in A. Of S*, a part of A,
-//     it has no more; and its XON in a pool that only S* uses is no lower than in one that A uses. For
-//     by buffer.Rule XON never falls when others leave the pool, nor when bytes of the bucket itself do.
-//     So q breaks condition 3 in S* too: it is not of S*, and A still contains S* without it.
+//     2). Let q be the next to be eliminated: its bucket has XON bytes or fewer in A. In S*, a part of A,
+//     it has no more; and its XON in a pool that only S* uses is no lower than in one that A uses. For by
+//     buffer.Rule XON never falls when others leave the pool, nor when bytes of the bucket itself do. So
+//     q breaks condition 3 in S* too: it is not of S*, and A still contains S* without it.
 //   - At the end each queue of A meets condition 3 in A. So A is stuck, and S*, the largest stuck set,
 //     contains it.
 //
@@ -109,7 +109,7 @@ func (s *State) Stuck() *Stuck {
 // whether any is, or would be if XON stayed as it was last told of, as it does without pools.
 //
 // With pools there are two passes. The first takes each XON for a constant, as last told of: what is
-// left in it is held as long as nobody else leaves. The second lets XON follow what is left in the pool:
+// left in it is held as long as nobody else leaves. In the second XON follows what is left in the pool:
 // what is left then is S*. A queue of the first that is not of the second opens by itself. Eliminating
 // uses the graph up, so it is built for each pass.
 func (g *graph) find(s *State) bool {
@@ -259,9 +259,9 @@ func (g *graph) eliminate() {
 	}
 }
 
-// release takes bytes from what bucket i holds in live queues. Its own queue may go by that at once. The
-// others of its pool are only noted (dirty), and looked at once for many releases. Bytes that were in
-// the headroom leave the use of the pool as it was.
+// release takes bytes from what bucket i holds in live queues. That may eliminate its own queue at once.
+// The others of its pool are only noted (dirty), and looked at once for many releases. Bytes that were
+// in the headroom leave the use of the pool as it was.
 func (g *graph) release(i int32, bytes int) {
 	was := g.left[i]
 	g.left[i] -= bytes

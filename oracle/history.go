@@ -34,7 +34,7 @@ type Interval struct {
 // Deadlock is a component of the core through its life: it grows, merges with others,
 // or falls apart, until nothing of it is left. Components that merge become one
 // deadlock, as old as the oldest. If the core is without it and it comes back, that is another one, which
-// has to be declared anew.
+// has to be declared again.
 type Deadlock struct {
 	Interval
 	// Knot: at some time of its life it waited for nothing outside. Only such a
@@ -139,7 +139,7 @@ type lives struct {
 //
 // Each component of each change gets an id, and ids of one deadlock are joined (union-find). The lesser
 // id is the root, so the root of a deadlock is its oldest component. What merges is joined for all time,
-// before the merger too: then two knots that were apart are told of as one deadlock. What falls apart
+// before the merger too: then two knots that were apart are reported as one deadlock. What falls apart
 // stays one, for both parts share a queue with the whole.
 func (h *History) lives() lives {
 	var parent []int

@@ -147,7 +147,7 @@ type Result struct {
 	// Diagnoses are what detectors said of the causes of what they declared, by time.
 	Diagnoses []Diagnosis
 	// HostPauses are the pauses that hosts imposed, and Storms the times in which at
-	// least one was in force and S* was empty: a watchdog may act on them, a deadlock
+	// least one was active and S* was empty: a watchdog may act on them, a deadlock
 	// detector must not.
 	HostPauses []HostPause
 	Storms     []Interval

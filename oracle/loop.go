@@ -6,14 +6,14 @@ import (
 	"softswitch/unit"
 )
 
-// forwards reports whether a detector's step sends a label that came to a queue on to an upstream. The
+// forwards reports whether a detector's step sends a label that reached a queue on to an upstream. The
 // others begin it, end it, or ask downstream.
 func forwards(s detect.Step) bool { return s == detect.StepForward || s == detect.StepCheck }
 
 // labelLoop reconstructs the loop of a finding that is not true from the path of its
 // label: from the upstream of the declared bucket, by the steps that forwarded the
-// label of the same initiator and number, until it came to the declared queue. It is
-// nil if the logs do not show the whole path.
+// label of the same initiator and number, until it reached the declared queue. It is nil if the logs
+// do not show the whole path.
 //
 // A label travels against the direction of waiting, from a bucket to the queue that it
 // pauses, so the path is reversed at the end. The search is by breadth: of several paths a shortest.

@@ -63,7 +63,7 @@
 //     give, or it is Undecided.
 //
 // What it may call a victim for too long: bytes in a headroom count as outside the pool, and move
-// there when others leave. A set that will stand alone then is told of as one behind another.
+// there when others leave. A set that will stand alone then is reported as one behind another.
 //
 // What it does not do: it reads no file and no clock, it gives detectors no
 // information, and it does not predict: a fabric that is bound to deadlock has no

@@ -8,8 +8,8 @@ import (
 	"softswitch/unit"
 )
 
-// framePairs are the pauses and resumes of which both the sending and the coming are in the
-// logs, for logs that go by different clocks: by[i] is the clock of log i.
+// framePairs are the pauses and resumes of which both the sending and the arrival are in the
+// logs, for logs that use different clocks: by[i] is the clock of log i.
 //
 // A switch takes the time of a pause before it writes it, and of one that came after it has
 // read it; so what is sent is never later than what comes.

@@ -55,7 +55,7 @@ func Sort(all []Entry) {
 }
 
 // Judge merges the logs of a run, replays them and judges the findings in them; late is
-// as for History.Judge. The run ends with its last event, or at end if that is later. All logs go by
+// as for History.Judge. The run ends with its last event, or at end if that is later. All logs use
 // one clock.
 func Judge(f *Fabric, logs []event.Log, end, late unit.Time) (*Result, error) {
 	entries, err := Merge(logs)
@@ -97,7 +97,7 @@ type Replay struct {
 	story      story
 }
 
-// step is one switch on a label's path: it came to queue and went on to the upstream of
+// step is one switch on a label's path: it reached queue and went on to the upstream of
 // bucket.
 type step struct {
 	at     unit.Time
@@ -221,8 +221,8 @@ func (s *State) Apply(e Entry) error {
 // (package event): after XOFF comes a Held for each paused queue in which the bucket has bytes, after
 // Paused one for each bucket that has bytes in the queue and is XOFF (or any, where a pool may be short),
 // and then one at each change. So what is not told of stays as it is. All other types change nothing
-// about waiting: StrongCreated and StrongRemoved follow from these facts, a repeated pause leaves the one
-// in force as it is, and a link that goes down ends its pauses by Expired.
+// about waiting: StrongCreated and StrongRemoved follow from these facts, a repeated pause leaves the
+// active one as it is, and a link that goes down ends its pauses by Expired.
 //
 // factsOf.add does the same for several clocks: the two have to agree.
 func (s *State) apply(e Entry, b Bucket, q Queue) {
@@ -231,8 +231,8 @@ func (s *State) apply(e Entry, b Bucket, q Queue) {
 		s.SetXOFF(b, e.Period, int(e.Limit))
 	case event.XON:
 		s.SetXON(b)
-		// Of a bucket that is not XOFF the switch logs no changes, and so what is known of its bytes
-		// would grow old. The next XOFF tells them anew. Where a pool may be short it logs those of all
+		// The switch logs no changes of a bucket that is not XOFF, so what is known of its bytes would
+		// grow old. The next XOFF tells them again. Where a pool may be short it logs those of all
 		// buckets, XOFF or not, and what is known stays right.
 		if !s.fabric.sharesPool(b.Node) {
 			s.ForgetBucket(b)
@@ -264,7 +264,7 @@ func (s *State) apply(e Entry, b Bucket, q Queue) {
 }
 
 // hostPauseBegins notes a pause of a queue that leads to a host. Such a pause has no part in S*; it is kept
-// for Storms. One that is in force goes on: a queue has one pause at a time.
+// for Storms. An active one goes on: a queue has one pause at a time.
 func (r *Replay) hostPauseBegins(q Queue) {
 	if _, already := r.open[q]; already || !r.fabric.FacesHost(q.NodePort) {
 		return

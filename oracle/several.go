@@ -43,7 +43,7 @@ func (p *place) about(at unit.Time) unit.Time {
 }
 
 // setMiddle fills in middle. As time does, it does not go back. From 0 means that nothing is known from
-// below: then the upper bound is all there is to go by.
+// below: then only the upper bound can be used.
 func (p *place) setMiddle(end unit.Time) {
 	last := unit.Time(0)
 	for _, in := range p.in {

@@ -43,7 +43,7 @@ type facts struct {
 
 // bucketFacts are what was said of a bucket last, in bytes. period is that of the last XOFF, and means
 // nothing while xoff is false. xon is the number at or below which the bucket resumes; where it shares
-// a pool that changes with what others hold, and is computed anew from outside, extra and held.
+// a pool that changes with what others hold, and is computed again from outside, extra and held.
 //
 // Invariant: no two holds have the same ports, class and flooded; setHeld and forget see to it.
 type bucketFacts struct {
@@ -69,7 +69,7 @@ type hold struct {
 	flooded bool // set by SetFlooded
 }
 
-// queueFacts are whether a pause is in force at a queue, and from which period of its bucket: period,
+// queueFacts are whether a pause is active at a queue, and from which period of its bucket: period,
 // or any if anyPeriod is set. closed is kept by State.update.
 type queueFacts struct {
 	paused, anyPeriod bool
@@ -111,8 +111,8 @@ func (s *State) SetHeadroom(b Bucket, inside, outside int) {
 	s.touch(b)
 }
 
-// SetExtra records that the limit of b, of a node with Rules, is raised by so many bytes. Elsewhere
-// the switch tells of the new XON itself, by a Held event for each queue.
+// SetExtra records that the limit of b, of a node with Rules, is raised by this many bytes.
+// Elsewhere the switch reports the new XON itself, by a Held event for each queue.
 func (s *State) SetExtra(b Bucket, bytes int) {
 	s.bucket(b).extra = bytes
 	s.touch(b)
@@ -125,17 +125,17 @@ func (s *State) SetXON(b Bucket) {
 	s.updateUp(b)
 }
 
-// SetPaused records that a pause from this XOFF period of the far end is in force at q.
+// SetPaused records that a pause from this XOFF period of the far end is active at q.
 func (s *State) SetPaused(q Queue, period uint8) {
 	s.pause(q, queueFacts{paused: true, period: period})
 }
 
-// SetPausedAnyPeriod records that a pause of unknown period is in force at q, as from a device that
-// sends plain PFC. It counts as one of the present period, so a resume that is still on
-// the wire is not noticed.
+// SetPausedAnyPeriod records that a pause of unknown period is active at q, as from a device that
+// sends plain PFC. It counts as one of the present period, so a resume that is still on the wire is
+// not noticed.
 func (s *State) SetPausedAnyPeriod(q Queue) { s.pause(q, queueFacts{paused: true, anyPeriod: true}) }
 
-// SetResumed records that no pause is in force at q.
+// SetResumed records that no pause is active at q.
 func (s *State) SetResumed(q Queue) { s.pause(q, queueFacts{}) }
 
 // SetHeld records that the frames of b that wait in the queues of exactly these ports, in this
@@ -199,7 +199,7 @@ func (s *State) ForgetQueue(q Queue) {
 	}
 }
 
-// ForgetNode discards all facts about the buckets and queues of a node, as one that began anew
+// ForgetNode discards all facts about the buckets and queues of a node, as one that restarted
 // has none.
 func (s *State) ForgetNode(id unit.NodeID) {
 	for i := range s.node(id).buckets {
@@ -287,8 +287,8 @@ func (s *State) touch(b Bucket) {
 func (s *State) freed() { s.changed = s.changed || s.last != nothing }
 
 // mayBeStuck reports whether queue q, which came, can be a reason that queues are stuck. Where none was
-// and no pool is shared it has to be one that waits and is waited for: its bucket has bytes in a closed
-// queue, and it has bytes of a bucket for which a closed queue waits.
+// and no pool is shared, q has to wait and to be waited for: its bucket has bytes in a closed queue, and
+// q has bytes of a bucket for which a closed queue waits.
 //
 // Let S be a stuck set now. Some q of it came, or S was stuck before, for since then bytes changed only
 // of buckets whose upstream was open, and came later, or changed is set. Of those of S that came one is

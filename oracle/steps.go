@@ -88,9 +88,9 @@ func (s steps) least(when func(unit.Time) clocks.Interval, sign int) steps {
 	return out
 }
 
-// Values of the facts of which pause is in force, and in which period a bucket is XOFF:
-// none, or a period and 1. A period has 8 bits, so 1 to 256 are periods, and anyPeriod is the next
-// number: a pause that carried none.
+// Values of the facts of which pause is active, and in which period a bucket is XOFF: none, or a
+// period and 1. A period has 8 bits, so 1 to 256 are periods, and anyPeriod is the next number: a
+// pause that carried none.
 const (
 	noPeriod  = 0
 	anyPeriod = 257
@@ -98,7 +98,7 @@ const (
 
 // meet are the times at which a queue and the bucket that it waits for are in the same
 // period for sure, and those at which they may be: 1 from a time on, or 0. The two are on different
-// nodes, and may go by different clocks; what each may be does not depend on the other.
+// nodes, and may use different clocks; what each may be does not depend on the other.
 func meet(queue, bucket steps, queueWhen, bucketWhen func(unit.Time) clocks.Interval) (surely, possibly steps) {
 	var m meeting
 	m.add(&m.queue, &m.bucket, noPeriod, 1)

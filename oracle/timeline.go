@@ -172,8 +172,8 @@ func (s *story) reroute(e Entry, out unit.NodePort) {
 	s.moments[r.moment].What = fmt.Sprintf("%s rerouted by %s", routes, s.fabric.LinkName(out))
 }
 
-// first tells of the first event of a kind; queue is at the end that heeds the pause, and the far end is
-// named as the one that sent it.
+// first tells of the first event of a kind; queue is at the end that honours the pause, and the far end
+// is named as the one that sent it.
 func (s *story) first(done *bool, e Entry, format string, queue unit.NodePort) {
 	if *done {
 		return

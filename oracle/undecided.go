@@ -9,10 +9,10 @@ import (
 	"softswitch/unit"
 )
 
-// JudgeClocks is Judge for logs that go by several clocks. It judges what is so whatever the
-// clocks did within what is assumed of them (package clocks), and calls the rest undecided.
-// Times of the result are by the reference. end is by the reference too. It is an error if the logs
-// show that a clock did otherwise.
+// JudgeClocks is Judge for logs that use several clocks. It judges what holds whatever the clocks
+// did within what is assumed of them (package clocks), and calls the rest undecided. Times of the
+// result are by the reference. end is by the reference too. It is an error if the logs show that a
+// clock did otherwise.
 //
 // The truth is between two histories: one in which every fact that makes a queue stuck
 // begins as late and ends as early as it can, and one in which it begins as early and ends
@@ -36,8 +36,8 @@ func JudgeClocks(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*R
 	return JudgeBounds(f, logs, c, end, late)
 }
 
-// until is how many events of log i count besides what they say of waiting: those up to the end by the
-// log's own clock, which no bound can make uncertain.
+// until is how many events of log i count for more than what they say of waiting: those up to the end
+// by the log's own clock, which no bound can make uncertain.
 func (c *Clocks) until(i int, log []event.Event) int {
 	if c.Ends == nil {
 		return len(log)
@@ -99,8 +99,8 @@ func JudgeBounds(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*R
 	for _, e := range entries {
 		e.At = facts.clock[e.Node].about(e.At)
 	}
-	// What is judged goes by bounds. The rest, as the time line, what hosts and systems did,
-	// goes by the middle between them.
+	// What is judged uses bounds. The rest, as the time line, what hosts and systems did,
+	// uses the middle between them.
 	Sort(entries)
 	var declared []clocks.Interval
 	for _, e := range entries {
@@ -447,7 +447,7 @@ func known(all []place, c *Clocks) *ClocksKnown {
 	return k
 }
 
-// Reference is the clock that most switches of a fabric go by, of several the first. What most of the logs
+// Reference is the clock that most switches of a fabric use, of several the first. What most of the logs
 // say is known exactly then.
 func Reference(f *Fabric, logs []event.Log, by []int) (most int) {
 	most = by[0]

@@ -18,7 +18,7 @@
 // Read in this order: lab.go, show.go (three runs, told in acts); sim.go, trace.go, pcap.go;
 // worlds.go.
 //
-// Invariants: the lab is removed however a run ends, unless it is to be kept; a run whose
+// Invariants: the lab is removed however a run ends, unless Lab was told to keep it; a run whose
 // progress nobody reads any more ends in order; a live run that is not valid does not count.
 //
 // What it does not do: it reads no file, and prints no verdict.

@@ -24,7 +24,7 @@ func (p *Plan) AloneMessage(i int) unit.Time {
 // then on each takes as long as on the slowest link.
 const aloneMessages = 100
 
-// alone is how long so many bytes take.
+// alone is Alone for this number of bytes.
 func (p *Plan) alone(i, bytes int) unit.Time {
 	f := p.Scenario.Flows[i]
 	if f.RC == nil || bytes == 0 || p.Flows[i].Err != nil {
@@ -58,7 +58,7 @@ func (p *Plan) alone(i, bytes int) unit.Time {
 type passage struct {
 	links       []Link
 	rate        unit.Rate   // of the flow, 0: as fast as the link
-	release     unit.Time   // when the rate lets the next frame go
+	release     unit.Time   // when the rate allows the next frame
 	there, back []unit.Time // until when a link is busy
 	acked       unit.Time   // when the last acknowledgement is back
 }

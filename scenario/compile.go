@@ -472,7 +472,7 @@ func (p *Plan) timeLine() {
 	slices.SortStableFunc(p.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 }
 
-// WithSlack is p with so many bytes of slack in every switch and host, see config.Buffer. The
+// WithSlack is p with n bytes of slack in every switch and host, see config.Buffer. The
 // scenario stays as it is, and what is not changed is shared with p.
 func (p *Plan) WithSlack(n int) *Plan {
 	q := *p

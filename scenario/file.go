@@ -345,8 +345,8 @@ const LogLimitKey = "live.log_limit_mib"
 
 // Known is the names that a file may use.
 type Known struct {
-	Detectors []string // besides "none"
-	Responses []string // besides "none"
+	Detectors []string // in addition to "none"
+	Responses []string // in addition to "none"
 }
 
 // Parse reads a scenario from data, the content of the file called name. The error is a

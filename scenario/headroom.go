@@ -15,7 +15,7 @@ import (
 // what Buffer says, or the default receive buffer.
 type Headroom struct{ A, B int }
 
-// of is that of one end.
+// of is the headroom of one end.
 func (h *Headroom) of(l topo.Link, e topo.End) *int {
 	if l.A == e {
 		return &h.A

@@ -13,7 +13,7 @@ import (
 	"softswitch/unit"
 )
 
-// eventKeys are the keys that each kind of event must have, besides at and do, and
+// eventKeys are the keys that each kind of event must have in addition to at and do, and
 // those that it may have.
 var eventKeys = []struct {
 	do        Do

@@ -112,7 +112,7 @@ func (p *parser) element(path string, i int) string {
 	return path
 }
 
-// flow returns what the flows of an entry have in common, besides where they go to.
+// flow returns what the flows of an entry have in common, apart from where they go.
 func (p *parser) flow(path string, f fileFlow) Flow {
 	p.oneLine(path+".name", f.Name)
 	flow := Flow{

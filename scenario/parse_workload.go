@@ -57,7 +57,7 @@ type fileWorkload struct {
 	Seed uint32 `yaml:"seed" schema:"0..4294967295,default=0"`
 }
 
-// pattern is the keys of a workload's pattern, besides those that all have.
+// pattern is the keys of a workload's pattern, in addition to those that all have.
 type pattern struct {
 	is        workload.Pattern
 	must, may []string

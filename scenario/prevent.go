@@ -305,7 +305,7 @@ func (p *Plan) closer() (flow int, rate unit.Rate, ok bool) {
 }
 
 // cycle is the ingresses whose frames, following the paths of the lossless flows, can
-// come to wait for themselves.
+// end up waiting for themselves.
 func (p *Plan) cycle() map[topo.End]bool {
 	next := map[topo.End][]topo.End{}
 	for flow, path := range p.Flows {

@@ -45,7 +45,7 @@ func (p *Plan) TakeOutRules(switches []string) error {
 }
 
 // TaggingReport is the effect of Tagger on a plan: its rules, the classes of the flows,
-// and whether buffers can still come to wait for one another.
+// and whether buffers can still end up waiting for one another.
 type TaggingReport struct {
 	Tags  []unit.Priority `json:"tags"`  // the class of each lossless tag, the first tag first
 	Lossy unit.Priority   `json:"lossy"` // the class of frames with no tag left

@@ -209,7 +209,7 @@ func (d *partition) collect() {
 
 // windowEnds passes on what the nodes said in a window, in the order in which one
 // partition alone would have: by time, and at one time by id. But a timer that was set for
-// the present, with whatever id, fires before those of the other partitions, which are all
+// the present fires, whatever its id, before those of the other partitions, which are all
 // greater than the id that set it: hence partition.key.
 func (w *World) windowEnds() {
 	if w.alone {

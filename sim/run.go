@@ -61,7 +61,7 @@ func (w *World) watch(now unit.Time) bool {
 	return d.err == nil
 }
 
-// settle shows Options.Settled what the present time has come to.
+// settle shows Options.Settled the stuck set after everything that happens at the present time.
 func (w *World) settle() {
 	if w.opt.Settled != nil && w.settled < w.now && !w.over {
 		w.settled = w.now

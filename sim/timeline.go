@@ -84,8 +84,8 @@ func (w *World) endOf(e scenario.Event) int32 {
 	return w.portOf(l.B)
 }
 
-// setLink brings a link up or down. Frames on a link that goes down are lost. Nothing happens to one
-// that is as it is to be.
+// setLink brings a link up or down. Frames on a link that goes down are lost. Nothing happens to a link
+// that is in that state already.
 func (w *World) setLink(link int, up bool) {
 	l := w.plan.Fabric.Links[link]
 	ends := [2]int32{w.portOf(l.A), w.portOf(l.B)}
@@ -111,7 +111,7 @@ func (w *World) tellLink(p int32) {
 	}
 }
 
-// resume lets a stopped node continue: what came due in the meantime happens now.
+// resume makes a stopped node continue: what came due in the meantime happens now.
 func (w *World) resume(i int) {
 	n := &w.nodes[i]
 	if !n.stopped {

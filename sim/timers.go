@@ -10,7 +10,7 @@ import (
 // timers holds at most one deadline per id. They fire in order of time, and at the same
 // time in order of id. Ids are dense and known from the start, so the order is total
 // and depends on nothing else. It is a tournament by fours: the first of each group goes
-// on to a group nearer to the root, and a deadline that changes is played anew from its
+// on to a group nearer to the root, and a deadline that changes is played again from its
 // place to the root, without a branch that depends on the others: min is a conditional move.
 type timers struct {
 	groups [][4]key // four places in each; the first of group g goes on to place g+2
@@ -34,7 +34,7 @@ const none key = math.MaxInt64
 // idBits is how many bits of a key the ids of n timers need.
 func idBits(n int) uint8 { return uint8(bits.Len(uint(n))) }
 
-// newTimers are timers with ids below n, at most so many of which ever have a deadline.
+// newTimers are timers with ids below n. No more than most of them ever have a deadline.
 func newTimers(n, most int) timers {
 	games := max(1, (most+1)/3) // each leaves one of four
 	t := timers{groups: make([][4]key, 1+games), place: make([]uint32, n), free: uint32(root + games), bits: idBits(n)}

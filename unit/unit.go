@@ -42,7 +42,7 @@ type Rate int64
 // rate is unlimited.
 const NominalRate Rate = 10_000_000_000
 
-// WireOverhead is what a frame occupies on an Ethernet besides the bytes that a
+// WireOverhead is what a frame occupies on an Ethernet in addition to the bytes that a
 // packet socket sees: preamble and start delimiter 8, FCS 4, interpacket gap 12.
 const WireOverhead = 24
 

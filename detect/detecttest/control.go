@@ -54,7 +54,7 @@ type turned struct {
 	queue  detect.Queue
 }
 
-// InForce reports whether any action is in force at s. Force is none: it ends by
+// InForce reports whether any action is in effect at s. Force does not count: it ends by
 // itself.
 func (s *Switch) InForce() bool {
 	return len(s.on) > 0 || slices.ContainsFunc(s.ports, func(p port) bool { return p.extra != 0 || len(p.policed) > 0 })
@@ -84,7 +84,7 @@ func (a actions) turn(on bool, b detect.Bucket, q detect.Queue, begin, end detec
 	}
 }
 
-// resume lets bucket b go XON if it may.
+// resume makes bucket b go XON if it may.
 func (a actions) resume(b detect.Bucket) {
 	v := view{s: a.s}
 	if a.s.ports[b.Port].xoff && v.Charged(b) <= v.XON(b) {
@@ -105,7 +105,7 @@ func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 	return bytes
 }
 
-// Force lets the bytes leave at once, to nowhere.
+// Force makes the bytes leave at once, to nowhere.
 func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
 	a.note(detect.ActionForce, b, q, bytes)
 	a.s.Leave(b.Port, q.Port, min(bytes, view{s: a.s}.Held(b, q)))

@@ -22,8 +22,8 @@
 // Invariants: events at one instant happen in the order in which they were asked
 // for; what leaves through one port arrives in the order in which it left.
 //
-// What it does not do: it forwards no frame, checks no buffer limit, lets no pause
-// expire and refreshes none unless the script says so.
+// What it does not do: it forwards no frame, checks no buffer limit, and expires or
+// refreshes no pause unless the script says so.
 package detecttest
 
 import (
@@ -43,7 +43,7 @@ const Class unit.Priority = 3
 type Fabric struct {
 	// XON is the threshold of every bucket in bytes; New sets 36,000.
 	XON int
-	// Hop is the hop that every switch reckons with; New sets 25 us.
+	// Hop is the hop that every switch uses; New sets 25 us.
 	Hop unit.Time
 	// Findings, Traces: what the detectors declared and logged, oldest first.
 	Findings []Found
@@ -62,8 +62,8 @@ type Fabric struct {
 	Sent []Sent
 	// Pool is how many bytes of extra threshold a switch has in all; New sets 1,000,000.
 	Pool int
-	// Liar, unless it is 0, is a switch that may lie: Stuck takes each pause of it that is in
-	// force for one that lasts for ever, whatever its buckets hold.
+	// Liar, unless it is 0, is a switch that may lie: Stuck treats each active pause of it as
+	// one that lasts for ever, whatever its buckets hold.
 	Liar unit.NodeID
 	// Lost, unless it is nil, says which messages are lost on the way.
 	Lost func(from unit.NodeID, t itsyhdr.TLV) bool
@@ -123,7 +123,7 @@ func (f *Fabric) At(t unit.Time, do func()) {
 	heap.Push(&f.queue, event{at: t, order: f.asked, do: do})
 }
 
-// To lets everything happen that is due until t, t included.
+// To runs everything that is due until t, t included.
 func (f *Fabric) To(t unit.Time) {
 	for f.due() <= t {
 		f.step()
@@ -131,7 +131,7 @@ func (f *Fabric) To(t unit.Time) {
 	f.now = t
 }
 
-// Pass lets so much time pass.
+// Pass advances the time by d.
 func (f *Fabric) Pass(d unit.Time) { f.To(f.now + d) }
 
 // due is when the next thing happens: an event, or a detector's deadline.
@@ -146,8 +146,8 @@ func (f *Fabric) due() unit.Time {
 	return max(next, f.now)
 }
 
-// Settle lets at most limit events happen and reports whether none is left. A
-// fabric whose detectors keep sending does not settle.
+// Settle runs at most limit events and reports whether none is left. A fabric whose
+// detectors keep sending does not settle.
 func (f *Fabric) Settle(limit int) bool {
 	for ; f.due() < unit.Never && limit > 0; limit-- {
 		f.step()
@@ -155,8 +155,8 @@ func (f *Fabric) Settle(limit int) bool {
 	return f.due() == unit.Never
 }
 
-// step lets the next event happen, or, if there is none at that time, a deadline
-// of the switch that was added first among those that have one.
+// step runs the next event, or, if there is none at that time, a deadline of the switch
+// that was added first among those that have one.
 func (f *Fabric) step() {
 	f.now = f.due()
 	if len(f.queue) > 0 && f.queue[0].at == f.now {

@@ -60,7 +60,7 @@ func (sc Script) Trigger(id, at unit.NodeID, d Delay) *Switch {
 // Fill puts kb kilobytes of bucket in into queue out of S_k.
 func (sc Script) Fill(k unit.NodeID, in, out unit.Port, kb int) { sc.S[k].Enqueue(in, out, kb*1000) }
 
-// Close fills S_k's ring bucket and lets it go XOFF, at a time.
+// Close fills S_k's ring bucket and makes it go XOFF, at a time.
 func (sc Script) Close(at unit.Time, k unit.NodeID) {
 	sc.To(at)
 	sc.Fill(k, In, Out, 60)

@@ -20,8 +20,8 @@ func (f *Fabric) Stuck() []unit.NodePort {
 	return f.inOrder(in)
 }
 
-// pausedForGood: the pause in force at queue p belongs to the current XOFF period
-// of a switch's bucket.
+// pausedForGood: the active pause at queue p belongs to the current XOFF period of a
+// switch's bucket.
 func (s *Switch) pausedForGood(p unit.Port) bool {
 	q := &s.ports[p]
 	if !q.paused || q.peer == nil {

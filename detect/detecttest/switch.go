@@ -43,7 +43,7 @@ type port struct {
 	period    uint8 // of the bucket's XOFF
 	announced bool  // a pause frame of this XOFF left, and the pause has not lapsed since
 
-	paused   bool  // a pause is in force at the queue
+	paused   bool  // a pause is active at the queue
 	pausedBy uint8 // the pauser's period
 	pauses   uint64
 	left     uint64 // bytes
@@ -68,8 +68,8 @@ func (s *Switch) FaceHosts(ports ...unit.Port) {
 	}
 }
 
-// Press lets a frame that comes in at in find more waiting in the queue of out, by a lossy
-// turn, than the bucket's XON threshold.
+// Press counts a frame that comes in at in and finds more waiting in the queue of out, by
+// a lossy turn, than the bucket's XON threshold.
 func (s *Switch) Press(in, out unit.Port) {
 	if s.ports[in].pressed == nil {
 		s.ports[in].pressed = map[unit.Port]uint64{}
@@ -112,8 +112,8 @@ func (s *Switch) Leave(in, out unit.Port, bytes int) {
 	s.flush()
 }
 
-// XOFF lets bucket in cross its XOFF threshold by a frame queued in cause; its
-// pause frame leaves at once. It panics if the bucket is XOFF.
+// XOFF makes bucket in cross its XOFF threshold by a frame queued in cause; its pause
+// frame leaves at once. It panics if the bucket is XOFF.
 func (s *Switch) XOFF(in, cause unit.Port) {
 	p := &s.ports[in]
 	if p.xoff {
@@ -126,7 +126,7 @@ func (s *Switch) XOFF(in, cause unit.Port) {
 	s.flush()
 }
 
-// XON lets bucket in resume its upstream. It panics if the bucket is not XOFF.
+// XON makes bucket in resume its upstream. It panics if the bucket is not XOFF.
 func (s *Switch) XON(in unit.Port) {
 	p := &s.ports[in]
 	if !p.xoff {
@@ -139,8 +139,8 @@ func (s *Switch) XON(in unit.Port) {
 	s.flush()
 }
 
-// Lapse lets so much time pass since the last pause frame of bucket in that the
-// pause may have run out at the far end.
+// Lapse makes the last pause frame of bucket in so old that the pause may have run out at
+// the far end.
 func (s *Switch) Lapse(in unit.Port) { s.ports[in].announced = false }
 
 // Refresh sends a pause frame for bucket in, which is XOFF, with the label that
@@ -157,23 +157,23 @@ func (s *Switch) Refresh(in unit.Port) {
 	s.transmit(in, p.delay.Pause, func() { peer.pause(at, period, t) })
 }
 
-// HostPause lets the host behind port p pause it, without a label.
+// HostPause makes the host behind port p pause it, without a label.
 func (s *Switch) HostPause(p unit.Port) { s.pause(p, 0, itsyhdr.TLV{}) }
 
-// HostResume lets the host behind port p resume it.
+// HostResume makes the host behind port p resume it.
 func (s *Switch) HostResume(p unit.Port) { s.resume(p, false) }
 
-// Expire lets the pause at queue out run out.
+// Expire makes the pause at queue out run out.
 func (s *Switch) Expire(out unit.Port) { s.resume(out, true) }
 
-// Deliver lets message t arrive at port p, as from a forger.
+// Deliver makes message t arrive at port p, as from a forger.
 func (s *Switch) Deliver(p unit.Port, t itsyhdr.TLV) {
 	s.detector.Message(s.fabric.now, p, t)
 	s.flush()
 }
 
-// DeliverPause lets a pause frame that carries t, of the XOFF period that t says, arrive at port
-// p, as from a forger.
+// DeliverPause makes a pause frame that carries t, of the XOFF period in t, arrive at port p, as
+// from a forger.
 func (s *Switch) DeliverPause(p unit.Port, t itsyhdr.TLV) { s.pause(p, t.Period, t) }
 
 // Peer is the port at the far end of p; zero for a host or nothing.
@@ -184,7 +184,7 @@ func (s *Switch) Peer(p unit.Port) unit.NodePort {
 	return unit.NodePort{Node: s.ports[p].peer.id, Port: s.ports[p].peerPort}
 }
 
-// Paused reports whether a pause is in force at queue out.
+// Paused reports whether a pause is active at queue out.
 func (s *Switch) Paused(out unit.Port) bool { return s.ports[out].paused }
 
 func (s *Switch) pause(p unit.Port, period uint8, t itsyhdr.TLV) {
@@ -207,7 +207,7 @@ func (s *Switch) resume(p unit.Port, expired bool) {
 	s.flush()
 }
 
-// tick lets the detector's deadline, which has come, fire.
+// tick fires the detector's deadline, which has come.
 func (s *Switch) tick() {
 	s.detector.Tick(s.fabric.now)
 	s.flush()
@@ -247,7 +247,7 @@ func (s *Switch) flush() {
 	}
 }
 
-// DeliverFrame lets a message of the detector's own format arrive at port p, as from a
+// DeliverFrame makes a message of the detector's own format arrive at port p, as from a
 // forger, and reports whether it is well-formed.
 func (s *Switch) DeliverFrame(p unit.Port, payload []byte) bool {
 	defer s.flush()
@@ -261,8 +261,8 @@ func (s *Switch) deliverFrame(in unit.Port, payload []byte) {
 	}
 }
 
-// transmit lets do happen at the far end of p, in order. Nothing happens behind a
-// port that leads to no switch.
+// transmit runs do at the far end of p, in order. Nothing happens behind a port that
+// leads to no switch.
 func (s *Switch) transmit(p unit.Port, delay unit.Time, do func()) {
 	from := &s.ports[p]
 	if from.peer == nil {

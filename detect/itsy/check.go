@@ -8,7 +8,7 @@ import (
 
 // checkHops is how long a bucket waits for its check to come round before it checks again
 // or verifies. Chosen: a lap of eight links, if each message takes a whole hop. On a longer loop the first
-// check is still on its way then, and declares when it comes home; what is sent besides costs messages.
+// check is still on its way then, and declares when it comes home; the further ones only cost messages.
 const checkHops = 8
 
 // sendCheck sends a check of bucket i's label round the loop that it proves, downstream,

@@ -24,7 +24,7 @@ type detector struct {
 	hop     unit.Time
 
 	// deadline is no later than the first due of a blocked bucket. It may be too early, for a due that
-	// was put off since: Tick reckons it anew.
+	// was put off since: Tick computes it again.
 	deadline unit.Time
 	random   stat.Rand                   // breaks ties in time between switches that are otherwise alike
 	stray    stat.Rand                   // for the ways of laps, apart: no decision depends on a diagnosis
@@ -102,7 +102,7 @@ func (d *detector) XON(now unit.Time, b detect.Bucket) {
 }
 
 // Enqueue is called for every frame that is charged. It matters if the bucket is XOFF and
-// the queue paused: a wait came to be, or grew.
+// the queue paused: a wait formed, or grew.
 func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, f detect.FlowID, bytes int) {
 	c := d.classes[q.Class]
 	d.queued(now, c, b.Port, q.Port, bytes)
@@ -119,9 +119,9 @@ func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, f det
 	d.lookAtPool(now)
 }
 
-// lookAtPool acts on the waits that came to be by what others have in paused queues of the pool. With
-// thresholds that no other bucket moves, a wait is made by bytes of the bucket itself, and Enqueue, Pause
-// and XOFF see it.
+// lookAtPool acts on the waits that formed through what others have in paused queues of the pool. With
+// thresholds that no other bucket moves, a wait forms through bytes of the bucket itself, and Enqueue,
+// Pause and XOFF see it.
 func (d *detector) lookAtPool(now unit.Time) {
 	if !d.view.Shares() {
 		return
@@ -178,9 +178,9 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 }
 
 // Resume forgets what the pause said. A bucket that had published it and is still
-// blocked begins anew with a label of its own: what it published is stale, and
-// stands in the way of others. So does one that has declared a deadlock by this queue, or got
-// its label home by it: it may be on another loop that stays.
+// blocked starts again with a label of its own: what it published is stale, and stands in the
+// way of others. So does one that has declared a deadlock by this queue, or got its label
+// home by it: it may be on another loop that stays.
 func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	c := d.classes[q.Class]
 	c.out[q.Port].resumed(now)
@@ -273,7 +273,7 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 	d.home(now, c, i, p)
 }
 
-// absorbs logs that bucket i does not pass on the label l, which came to queue p: it has a
+// absorbs logs that bucket i does not pass on the label l, which reached queue p: it has a
 // greater one.
 func (d *detector) absorbs(c *class, i, p unit.Port, l label) {
 	if c.blocked.Has(i) && !l.isNone() && l.owner() != d.at(i) && d.published(c, i).id() != l.id() {

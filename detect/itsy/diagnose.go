@@ -56,7 +56,7 @@ func (d *detector) Frame(now unit.Time, p unit.Port, payload []byte) (ok bool) {
 	return true
 }
 
-// takeLap takes a lap that comes to bucket i: it adds to it and sends it on, or it is home.
+// takeLap takes a lap that reaches bucket i: it adds to it and sends it on, or it is home.
 func (d *detector) takeLap(now unit.Time, c *class, i unit.Port, l *lap) {
 	if l.owner == d.at(i) {
 		if c.undiagnosed.Has(i) && c.asking != i && c.in[i].lap == l.rank {
@@ -212,7 +212,7 @@ const (
 	hostMean = 60  // of all buckets', where half of them name it
 )
 
-// isCause reports whether the host is to be named first, in a loop of so many turns.
+// isCause reports whether the host is named first, in a loop of this many turns.
 func (h hostPart) isCause(turns int) bool {
 	return h.most >= hostMost || 2*int(h.buckets) >= turns && int(h.sum) >= hostMean*turns
 }
@@ -323,9 +323,9 @@ type answers struct {
 	n      int
 }
 
-// add adds a cause. It is together with the one before it as long as there are only such as
-// need somebody else: a host's pauses and flooded frames come to a loop that flows hold, and
-// several flows meet at more than one turn.
+// add adds a cause. It is Together with the one before it as long as all causes so far need
+// another one: a host's pauses and flooded frames join a loop that flows hold, and several
+// flows meet at more than one turn.
 func (a *answers) add(k detect.Cause) {
 	if a.n == len(a.causes) {
 		return

@@ -60,23 +60,21 @@
 // owner, by queues in which buckets have bytes of their own all the way, proves that it is on
 // a loop. Each stuck set has such a loop: a bucket that has nothing of its own in the set resumes.
 //
-// After a declaration. The bucket that declared counts as free from then on: whoever
-// is stuck without it is stuck in another deadlock. It goes on publishing its label,
-// now with flag D, and those who hang on it stay quiet. A label greater than its own
-// ends this state, unless that is declared too: labels are minted only when something
-// changes, and a loop that was opened and closed again is another deadlock.
+// After a declaration. The bucket that declared counts as free from then on: buckets that are stuck without it
+// are stuck in another deadlock. It goes on publishing its label, now with flag D, and those that wait for it
+// stay quiet. A label greater than its own ends this state, unless that is declared too: labels are minted only
+// when something changes, and a loop that was opened and closed again is another deadlock.
 //
 // Lies. A switch that lies to its neighbours can at worst have declared what is a deadlock if
 // its own pauses last for ever: the check, and what a verification asks, go from bucket to
 // bucket, and each looks for itself. And it can hide deadlocks of which it is part. What it
 // says does not outlive it: a label whose owner does not exist goes round a loop like any
-// other, and flag D on it keeps all quiet; so whoever waits for what was declared verifies
-// too, late and ever less often (trusting), and what is found is declared under a label that
-// is greater (declare). One that is there is found at the bucket that declared it, which
-// counts as free. A bucket whose verification has not ended begins the next one with one queue
-// alone, if that keeps it XOFF (unanswered): a neighbour that answers nothing hides no loop that
-// stands without it, but one that passes the owner's switch twice. What a neighbour can set going without end is counted: verifications that
-// it begins (mayAsk), checks of a label (mayCheck).
+// other, and flag D on it keeps all quiet; so a bucket that waits for what was declared verifies too, late and
+// ever less often (trusting), and what it finds is declared under a greater label (declare). A deadlock that
+// does exist is found at the bucket that declared it, which counts as free. A bucket whose verification has not
+// ended begins the next one with one queue alone, if that keeps it XOFF (unanswered): a neighbour that answers
+// nothing hides no loop that stands without it, but one that passes the owner's switch twice. What a neighbour
+// could start without end is limited: verifications that it begins (mayAsk), checks of a label (mayCheck).
 //
 // Diagnosis. When a bucket goes XOFF it finds its initial trigger: a host, a bucket that
 // others wait for, or itself; pauses hand it on beside the label. After a declaration a lap

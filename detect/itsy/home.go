@@ -63,11 +63,10 @@ func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
 	return d.stays(c, i, proved)
 }
 
-// lookAfter sees what became of the deadlock that bucket i has declared. It lasts as
-// long as nothing changes, and whatever changes on the loop, or joins it, is the
-// reason for a greater label. i waits a little for that to be declared by another,
-// and then begins anew. Without it 1 deadlock is missed, and 17 where pauses run out (docs/detection.md,
-// "Which rules are needed").
+// lookAfter checks what became of the deadlock that bucket i has declared. It lasts as long as nothing
+// changes, and whatever changes on the loop, or joins it, causes a greater label. i waits a little for
+// another bucket to declare that one, and then starts again. Without it 1 deadlock is missed, and 17
+// where pauses run out (docs/detection.md, "Which rules are needed").
 func (d *detector) lookAfter(now unit.Time, c *class, i unit.Port) {
 	if !c.outdone.Has(i) && d.isOutdone(c, i) {
 		c.outdone.Add(i)
@@ -89,8 +88,8 @@ func (d *detector) isOutdone(c *class, i unit.Port) bool {
 }
 
 // isBehind reports whether bucket i, which is done, waits for what was declared by another
-// with a greater label too. To begin anew then as well misses nothing, but makes 2.9 times as many
-// declarations (docs/detection.md, "Which rules are needed").
+// with a greater label too. Starting again in that case too misses nothing, but makes 2.9 times as
+// many declarations (docs/detection.md, "Which rules are needed").
 func (d *detector) isBehind(c *class, i unit.Port) bool {
 	c.done.Remove(i)
 	l := d.published(c, i)
@@ -107,7 +106,7 @@ func (d *detector) revive(now unit.Time, c *class, i unit.Port) {
 }
 
 // declare reports that bucket i and queue p wait for each other. From now on i counts
-// as free: whoever is stuck without i is stuck in another deadlock.
+// as free: buckets that are stuck without i are stuck in another deadlock.
 //
 // Invariant: i is XOFF and stays so by queues that are paused at this instant. Each caller has just looked.
 func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {

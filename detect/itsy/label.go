@@ -5,8 +5,8 @@ import (
 	"softswitch/unit"
 )
 
-// label is what an egress port stores of the last pause that came to it: a label,
-// and the initial trigger that the pausing bucket names.
+// label is what an egress port stores of the last pause that it received: a label, and
+// the initial trigger that the pausing bucket names.
 //
 //	63     48 47     32 31   26  25  24  23  22  21                  0
 //	rank      owner's   owner's  F   T   D   H   trigger: node (16),
@@ -17,8 +17,9 @@ import (
 // the host that the port faces. Rank 0 is no label; the trigger may be there nonetheless.
 type label uint64
 
-// The id of a label is its rank and owner: one mint, whoever repeats it. Flags and trigger are those of
-// the bucket that says it and differ from queue to queue, so two labels are the same if their ids are.
+// The id of a label is its rank and owner: one mint, whichever bucket repeats it. Flags and trigger are
+// those of the bucket that sends it and differ from queue to queue, so two labels are the same if their
+// ids are.
 const (
 	ownerShift = 26
 	rankShift  = 48
@@ -37,7 +38,7 @@ func newLabel(rank uint16, owner unit.NodePort) label {
 }
 
 // pack and unpack are a port of a node in 22 bits: 16 of the node, 6 of the port (unit.MaxPorts is 64). The
-// paper reckons with 14 and 6 bits (ITSY paper, section V).
+// paper uses 14 and 6 bits (ITSY paper, section V).
 func pack(np unit.NodePort) uint32 { return uint32(np.Node)<<6 | uint32(np.Port) }
 
 func unpack(v uint32) unit.NodePort {

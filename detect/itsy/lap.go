@@ -8,7 +8,7 @@ import (
 )
 
 // lap is the message that goes round a declared loop, downstream, and collects why it
-// came to be: evidence of every switch about its bucket on the loop and the turn that this
+// formed: evidence of every switch about its bucket on the loop and the turn that this
 // takes to the loop's next queue. Its length does not depend on the loop.
 //
 // docs/format/itsy.md has its bytes.
@@ -54,8 +54,8 @@ type hostPart struct {
 	sum     uint16
 }
 
-// youngMax and hostsMax are for how many flows and hosts a lap has room. Chosen: twice as many as
-// a diagnosis names causes (detect.CausesMax); each costs 20 or 7 octets of the lap.
+// youngMax and hostsMax are how many flows and hosts a lap has room for. Chosen: twice the causes
+// that a diagnosis names (detect.CausesMax); each costs 20 or 7 octets of the lap.
 const (
 	youngMax = 8
 	hostsMax = 8

@@ -8,8 +8,8 @@ import (
 	"softswitch/unit"
 )
 
-// Message is the part of a lap or a quest that tells which it is and how far it has come,
-// for whoever reads captures.
+// Message is the part of a lap or a quest that says which it is and how far it has come,
+// for readers of captures.
 type Message struct {
 	Kind  string // "lap" or "quest"
 	Class unit.Priority

@@ -128,7 +128,7 @@ func (c *class) having(id, flags label) (set unit.PortSet) {
 
 // Label is what a pause frame of b carries: what b publishes, and its initial
 // trigger. If the pause may have lapsed at the far end since the last frame, what
-// was published was not true all the time: b begins anew.
+// was published was not true all the time: b starts again.
 func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
 	c, i := d.classes[b.Class], b.Port
 	if !c.xoff.Has(i) {

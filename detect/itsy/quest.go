@@ -28,7 +28,7 @@ type quest struct {
 }
 
 // questMax is how far a quest goes, in hops. Chosen: as far as a lap. Its path is in the message, so that no
-// switch remembers a quest that went by.
+// switch has to remember a quest that passed.
 const questMax = 64
 
 const questLen = headLen + 4 + 4 + 1 + questMax + 3 + flowsLen
@@ -87,7 +87,7 @@ func (d *detector) takeQuest(now unit.Time, c *class, p unit.Port, q *quest) {
 	}
 }
 
-// passOn adds to a quest that has come to bucket i what is known of its flow, and sends it
+// passOn adds what is known of its flow to a quest that has reached bucket i, and sends it
 // on: by the queue in which the flow began last, else on round the loop. Where there is no
 // way on it is answered.
 func (d *detector) passOn(now unit.Time, c *class, i unit.Port, q *quest) {

@@ -110,8 +110,8 @@ func (d *detector) abandon(c *class, i unit.Port) {
 	}
 }
 
-// disengage: bucket i does not count any more in any verification. Nobody is told: whoever waits for i
-// learns by a resume, or by the walk, which fails at a bucket that is not engaged.
+// disengage: bucket i does not count any more in any verification. Nobody is told: a bucket that waits
+// for i learns it from a resume, or from the walk, which fails at a bucket that is not engaged.
 func (d *detector) disengage(c *class, i unit.Port) {
 	for s := range d.slots() {
 		s.part(c).engaged.Remove(i)

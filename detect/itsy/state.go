@@ -12,16 +12,16 @@ import (
 //
 // Invariant: lab[p] is 0 unless p is in paused. Pause and Resume change both together.
 type class struct {
-	lab []label   // by queue: what the last pause said; 0 while no pause is in force
+	lab []label   // by queue: what the last pause said; 0 while no pause is active
 	in  []ingress // by bucket
-	out []egress  // by queue: how it came to be as full as it is
+	out []egress  // by queue: how it became as full as it is
 	fixed
 }
 
 // fixed is the part of a class that does not grow with the ports.
 type fixed struct {
-	// Queues at which a pause is in force: those that lead to switches, those that
-	// lead to hosts.
+	// Queues at which a pause is active: those that lead to switches, those that lead to
+	// hosts.
 	paused, stopped unit.PortSet
 
 	// Buckets, of those that pause a switch. Invariants, kept by forget, unblock and undo: announced, freed
@@ -88,7 +88,7 @@ type ingress struct {
 	asked uint16
 }
 
-// newClass makes the class that is number index of so many lossless ones.
+// newClass makes the class with this index among classes lossless ones.
 func newClass(id unit.Priority, ports, index, classes int) *class {
 	c := &class{lab: make([]label, ports), in: make([]ingress, ports), out: make([]egress, ports), fixed: fixed{id: id, index: index, asking: unit.NoPort}}
 	for k := range c.slots {

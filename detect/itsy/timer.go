@@ -18,12 +18,12 @@ import "softswitch/unit"
 //   - maxTries: a wait is below 2 x longHops << 5 = 25,600 hops, and has to be below 32,768 for the sign of
 //     a difference modulo 65536 to say which of two comes first.
 const (
-	lapHops    = 3   // a bucket whose label came home without proof waits so long, to twice that
-	liveHops   = 8   // after a verification that found it live: so long, to twice that
+	lapHops    = 3   // a bucket whose label came home without proof waits this long, to twice that
+	liveHops   = 8   // after a verification that found it live: this long, to twice that
 	victimHops = 40  // after one that found it stuck, but on no loop
 	retryHops  = 32  // after the start of one that never ended; doubled patience times
 	walkedHops = 20  // after another's walk came by
-	idleHops   = 8   // one that was quiet for so long is given up for another; doubled patience times
+	idleHops   = 8   // one that was quiet for this long is given up for another; doubled patience times
 	longHops   = 400 // a blocked bucket that suspects nothing verifies all the same
 	graceHops  = 16  // a declared bucket that is outdone waits for another declaration
 	holdHops   = 128 // one that has declared a deadlock looks again
@@ -40,8 +40,8 @@ func (d *detector) wait(now unit.Time, c *class, i unit.Port, hops int) {
 	d.deadline = min(d.deadline, (now/d.hop+unit.Time(hops))*d.hop)
 }
 
-// waitLonger sets when bucket i acts by itself: after so many hops to twice that, and
-// twice as many each time.
+// waitLonger sets when bucket i acts by itself: after hops to twice hops, and twice as
+// many each time.
 func (d *detector) waitLonger(now unit.Time, c *class, i unit.Port, hops int) {
 	n := &c.in[i]
 	d.wait(now, c, i, (hops+d.random.Below(hops))<<n.tries)
@@ -54,8 +54,8 @@ func (d *detector) waitTurn(now unit.Time, c *class, i unit.Port) {
 	d.wait(now, c, i, liveHops+d.random.Below(liveHops))
 }
 
-// waitForEnd sets when bucket i gives up the verification that it begins, if it never ends: after so many
-// hops to twice that. There is no hurry if what it waits for was declared.
+// waitForEnd sets when bucket i gives up the verification that it begins, if it never ends: after hops to
+// twice hops. There is no hurry if what it waits for was declared.
 func (d *detector) waitForEnd(now unit.Time, c *class, i unit.Port, hops int) {
 	if c.trusting.Has(i) {
 		d.waitLonger(now, c, i, longHops)
@@ -69,16 +69,16 @@ func (d *detector) waitLong(now unit.Time, c *class, i unit.Port) {
 	d.wait(now, c, i, longHops+d.random.Below(longHops))
 }
 
-// putOff has bucket i act in so many hops. One that has acted in vain is left a longer wait: it would do
-// so again and again when others do, and none of them would leave the rest a turn.
+// putOff makes bucket i act in this many hops. One that has acted in vain keeps a longer wait: it would
+// act in vain again and again when others do, and none of them would leave the rest a turn.
 func (d *detector) putOff(now unit.Time, c *class, i unit.Port, hops int) {
 	if left := int16(c.in[i].due - d.hops(now)); int(left) < hops || c.in[i].tries == 0 {
 		d.wait(now, c, i, hops)
 	}
 }
 
-// hurry lets bucket i verify as soon as if a verification had found it live for the first time, if
-// it would do so later.
+// hurry makes bucket i verify as soon as after a first verification that found it live, if it
+// would do so later.
 func (d *detector) hurry(now unit.Time, c *class, i unit.Port) {
 	c.in[i].tries = 0
 	if left := int16(c.in[i].due - d.hops(now)); left > 2*liveHops {
@@ -89,10 +89,10 @@ func (d *detector) hurry(now unit.Time, c *class, i unit.Port) {
 // Deadline is when the next bucket is due.
 func (d *detector) Deadline() unit.Time { return d.deadline }
 
-// Tick lets every bucket act that is due.
+// Tick makes every bucket act that is due.
 func (d *detector) Tick(now unit.Time) {
-	// Each blocked bucket puts its due in again: those that are not due here, the others when they wait anew,
-	// as whatever fire does ends in a wait.
+	// Each blocked bucket puts its due in again: those that are not due here, the others when they next wait,
+	// as all that fire does ends in a wait.
 	d.deadline = unit.Never
 	for _, c := range d.classes {
 		if c == nil {
@@ -109,12 +109,12 @@ func (d *detector) Tick(now unit.Time) {
 	}
 }
 
-// fire lets bucket i, which is blocked, act by itself. What it suspects it verifies, or
-// checks again if a label proves it: either may be lost.
-// If it has been blocked for long it verifies without suspicion: its label may have
-// been outranked all the time by those of live buckets. It puts that off once if what it
-// waits for was declared, and then verifies all the same: a label that goes round a loop may
-// be nobody's, and then its flag D hides the loop.
+// fire makes bucket i, which is blocked, act by itself. It verifies what it suspects, or
+// checks again if a label proves it: either may be lost. If it has been blocked for long it
+// verifies without suspicion: its label may have been outranked all the time by those of
+// live buckets. It puts that off once if what it waits for was declared, and then verifies
+// anyway: a label that goes round a loop may be nobody's, and then its flag D hides the
+// loop.
 func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 	declared := !c.done.Has(i) && d.published(c, i)&flagDone != 0
 	if !declared {

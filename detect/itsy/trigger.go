@@ -38,8 +38,8 @@ type egress struct {
 	pauser trigger
 	margin unit.Time
 
-	by    trigger   // whom the pause in force is put down to
-	since unit.Time // when that began; 0: no pause is in force
+	by    trigger   // who is blamed for the active pause
+	since unit.Time // when that began; 0: no pause is active
 
 	// host is the host that did most for its being full since it was last empty, and part
 	// how much, in 255ths.
@@ -50,8 +50,8 @@ type egress struct {
 }
 
 // queued: a frame of bucket i was queued in p. It adds to the phantom queue, unless it is of
-// a burst: it would have come earlier had i not paused its upstream, so it waits for whoever
-// made i do so.
+// a burst: it would have come earlier had i not paused its upstream, so it waits for the one
+// that made i do so.
 func (d *detector) queued(now unit.Time, c *class, i, p unit.Port, bytes int) {
 	e, took := &c.out[p], d.view.Rate(p).FrameTime(bytes)
 	if by := d.inBurst(now, c, i, bytes); by != 0 {
@@ -98,7 +98,7 @@ func (d *detector) inBurst(now unit.Time, c *class, i unit.Port, bytes int) trig
 // left is what is left of the phantom queue now.
 func (e *egress) left(now unit.Time) unit.Time { return max(0, e.work-(now-e.at)) }
 
-// paused: a pause is in force that is put down to by, with this strength if that is a host.
+// paused: a pause is active for which by is blamed, with this strength if by is a host.
 func (e *egress) paused(now unit.Time, by trigger, strength uint8) {
 	if by.isHost() {
 		e.blameHost(by, strength)
@@ -116,14 +116,14 @@ func (e *egress) blameHost(host trigger, part uint8) {
 	}
 }
 
-// resumed: no pause is in force any more.
+// resumed: no pause is active any more.
 func (e *egress) resumed(now unit.Time) {
 	e.pauser, e.margin = e.blamed(now)
 	e.since = 0
 }
 
-// blamed is whom all pauses since the queue was last empty are put down to, with the one
-// that is in force.
+// blamed is who is blamed for all pauses since the queue was last empty, the active one
+// included.
 func (e *egress) blamed(now unit.Time) (trigger, unit.Time) {
 	if e.since == 0 || e.by == 0 {
 		return e.pauser, e.margin
@@ -142,14 +142,14 @@ func vote(leader trigger, margin unit.Time, by trigger, weight unit.Time) (trigg
 	return leader, margin - weight
 }
 
-// forget: the queue is empty, so nothing that waits from now on is there because of what was paused before. A
-// pause that is in force is still blamed (by, since).
+// forget: the queue is empty, so nothing that waits from now on is there because of what was paused before.
+// An active pause still counts (by, since).
 func (e *egress) forget() { e.pauser, e.margin, e.host, e.part = 0, 0, 0, 0 }
 
 // blame is why a bucket went XOFF. Of its bytes some wait because queues were paused; the
 // rest would wait all the same.
 type blame struct {
-	trigger  trigger // the host if there is one, else of the greater part: whoever paused, or the bucket itself
+	trigger  trigger // the host if there is one, else of the greater part: the one that paused, or the bucket itself
 	strength uint8   // of the bytes that wait for that host, in 255ths, at least 1
 }
 

@@ -84,10 +84,10 @@ func (d *detector) askOne(c *class, s *slot, i unit.Port) {
 	s.part(c).free.Remove(one)
 }
 
-// Message takes a message of a verification. The first one that comes to a switch
-// which is passive is acknowledged when all that followed from it has been, any other
-// at once. Only a query may make a switch take part; of a verification that it does
-// not know, or knows no more, it acknowledges nothing, so that it never ends.
+// Message takes a message of a verification. The first one that reaches a passive switch
+// is acknowledged when all that followed from it has been, any other at once. Only a
+// query may make a switch take part; a verification that it does not know, or no longer
+// knows, gets no acknowledgement, so that it never ends.
 func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 	c := d.classes[t.Class]
 	// Nothing that a host sends is believed (docs/detection.md, "What it sends").
@@ -143,7 +143,7 @@ func (d *detector) asked(now unit.Time, c *class, s *slot, p unit.Port, t itsyhd
 		s.part(c).free.Add(p)
 	}
 	// Before anything is said of a bucket here: what was resumed while this switch was passive, and what is
-	// granted by this message, frees buckets first. Otherwise a false declaration comes of it (TestMutants).
+	// granted by this message, frees buckets first. Otherwise a false declaration results (TestMutants).
 	d.recheck(s)
 	switch t.Kind {
 	case itsyhdr.KindQuery:
@@ -314,7 +314,7 @@ func (d *detector) conclude(now unit.Time, c *class, s *slot) {
 		s.flags |= slotWalking
 		d.walkOn(c, s, i, unit.NoPort)
 		d.settle(now, s)
-	// Something has changed since; or no way home goes by bytes of the buckets' own alone; or i's pause may
+	// Something has changed since; or no way home uses only bytes of the buckets' own; or i's pause may
 	// have run out, so that its upstream could send.
 	case s.flags&slotFailed != 0 || s.via == unit.NoPort || s.part(c).free.Has(s.via) || d.view.Lapsed(c.bucket(i)):
 		d.close(now, c, s, i, liveHops) // a via that is free is on no loop, though i is stuck by another queue

@@ -6,10 +6,10 @@ import (
 	"softswitch/unit"
 )
 
-// home tests the switch's own label l, which came to q, for a causality loop
-// (ITSY, III-B and Lemma 1): Seq is the newest and P_gen-ini is in xi_p. If so, the
-// label is stored, since the check asks every port of the loop for it, and the
-// check goes out where the label did.
+// home tests the switch's own label l, which reached q, for a causality loop (ITSY, III-B
+// and Lemma 1): Seq is the newest and P_gen-ini is in xi_p. If so, the label is stored,
+// since the check asks every port of the loop for it, and the check goes out where the
+// label did.
 func (d *detector) home(q detect.Queue, l label, t itsyhdr.TLV) {
 	i := l.initiator().Port
 	if int(i) >= d.ports() || l.seq() != d.seqs[i] || !d.traffic(q.Port).Has(i) {
@@ -33,9 +33,9 @@ func (d *detector) home(q detect.Queue, l label, t itsyhdr.TLV) {
 	d.send(detect.StepCheck, q, b, c)
 }
 
-// check takes a temporal consistency check that came to p (ITSY, III-B, Lemma 2).
-// It fails if p's RESUME tag is set or if p stores another label. At the initiator
-// it is a deadlock; elsewhere it goes on to delta_p, once in a round.
+// check takes a temporal consistency check that reached p (ITSY, III-B, Lemma 2). It
+// fails if p's RESUME tag is set or if p stores another label. At the initiator it is a
+// deadlock; elsewhere it goes on to delta_p, once in a round.
 func (d *detector) check(p unit.Port, t itsyhdr.TLV) {
 	q := detect.Queue{Port: p, Class: t.Class}
 	l, ok := parseLabel(t)

@@ -11,8 +11,8 @@ import (
 // Name is the detector's name in scenario files and verdicts.
 const Name = "itsypaper"
 
-// detector is ITSY on one switch. Its events are told by the switch; all it
-// remembers is in state.
+// detector is ITSY on one switch. The switch tells it of events; all it remembers is in
+// state.
 type detector struct {
 	view detect.View
 	act  detect.Actions
@@ -137,7 +137,7 @@ func (d *detector) delta(p unit.Port) unit.PortSet {
 	return ports
 }
 
-// paused reports whether a pause of any lossless class is in force at egress p.
+// paused reports whether a pause of any lossless class is active at egress p.
 func (d *detector) paused(p unit.Port) bool {
 	for c := d.view.Lossless(); c != 0; c &= c - 1 {
 		if d.view.Paused(detect.Queue{Port: p, Class: c.First()}) {

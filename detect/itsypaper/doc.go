@@ -2,7 +2,7 @@
 // Deadlock Detection in the Data Plane" (Wu, Ng), sections III-A to III-D, as a
 // detector of one switch. Where the text leaves a choice, the choice and its
 // reason stand in docs/decisions/itsypaper.md. Where the text is wrong it is
-// followed all the same: this package is the measure, not the remedy.
+// followed all the same: this package is the yardstick, not the remedy.
 //
 //	            downstream                 this switch                  upstream
 //
@@ -12,7 +12,7 @@
 //
 //	lap 1  an initiator's id comes home to p, P in xi_p     causality loop
 //	lap 2  the check finds r_p = 0 and the same id stored   deadlock, reported
-//	       at every port that it comes to
+//	       at every port that it reaches
 //
 // Labels travel against the traffic: from the switch that pauses to the one that
 // is paused. A generic initiator is the initial trigger itself (trigger.go) or a

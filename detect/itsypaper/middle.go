@@ -17,15 +17,15 @@ func (d *detector) storedElsewhere(p unit.Port, l label) bool {
 }
 
 // takeOver makes this middle switch a generic initiator beside the trigger of l,
-// which came to q (ITSY, III-D). Each port that it sends from is a P_middle of its
-// own. Its Seq is that of l: the one received at the port that had not stored it.
+// which reached q (ITSY, III-D). Each port that it sends from is a P_middle of its own.
+// Its Seq is that of l: the one received at the port that had not stored it.
 func (d *detector) takeOver(q detect.Queue, delta unit.PortSet, l label, t itsyhdr.TLV) {
 	for ; delta != 0; delta &= delta - 1 {
 		i := delta.First()
 		d.begin(i, l.seq())
 		d.takeovers.set(i, l.initiator())
 		if d.carried(i) == carryOwn {
-			d.carry(i, carryNothing) // the newer episode has replaced the one that the pause was to tell
+			d.carry(i, carryNothing) // the newer episode has replaced the one that the pause should have told
 		}
 		own := newLabel(unit.NodePort{Node: d.view.Self(), Port: i}, l.seq()) | middleBit
 		m := own.tlv(newTrail(0, t.Flags))

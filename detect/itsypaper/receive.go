@@ -6,8 +6,8 @@ import (
 	"softswitch/unit"
 )
 
-// receive takes a checking message that came to port p, on a pause or alone
-// (ITSY, III-B):
+// receive takes a checking message that reached port p, on a pause or alone (ITSY,
+// III-B):
 //
 //  1. the switch's own id has come home: home decides (check.go);
 //  2. anyone else's is stored at p, in place of what was there;
@@ -58,7 +58,7 @@ func (d *detector) cameRound(p unit.Port, l label, way trail) bool {
 	return known && (way.hops() > before.hops() || way == before)
 }
 
-// forward sends t, which came to q, to the upstreams of delta, one hop on.
+// forward sends t, which reached q, to the upstreams of delta, one hop on.
 func (d *detector) forward(step detect.Step, q detect.Queue, delta unit.PortSet, t itsyhdr.TLV) {
 	if t.Hops+1 >= HopLimit {
 		d.trace(detect.StepDrop, q, noBucket, t)

@@ -134,7 +134,7 @@ func (s *state) known(p unit.Port, l label) (trail, bool) {
 	return s.displaced.find(p, l)
 }
 
-// forget removes every label that came to p.
+// forget removes every label that reached p.
 func (s *state) forget(p unit.Port) {
 	s.slots[p] &= resumed
 	s.displaced.forget(p)

@@ -28,7 +28,7 @@ type phase uint8
 const (
 	idle      phase = iota
 	held            // the hold-down after the last attempt
-	retrying        // a claim is to be sent
+	retrying        // a claim is due to be sent
 	claiming        // a claim is on its way round
 	seeking         // a trigger is on its way to its switch
 	asking          // the next hop is asked for a reserve
@@ -126,7 +126,7 @@ func (r *responder) confirmed(now unit.Time, c *class, i unit.Port) {
 	r.breakIt(now, c, i)
 }
 
-// waits reports whether bucket i still waits as it did when the claim went by.
+// waits reports whether bucket i still waits as it did when the claim passed.
 func (r *responder) waits(now unit.Time, c *class, i unit.Port) bool {
 	s := &c.in[i].pass
 	on, _ := r.view.XOFF(c.bucket(i))

@@ -21,7 +21,7 @@ func (r *responder) breakIt(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// sealed: the seal of bucket i is home, and nothing comes onto the loop any more; or it
+// isolated: the seal of bucket i is home, and nothing comes onto the loop any more; or it
 // was lost. Now the loop is made to move.
 func (r *responder) isolated(now unit.Time, c *class, i unit.Port) {
 	if !c.in[i].isolation.isolated || !r.waits(now, c, i) {
@@ -51,7 +51,7 @@ func (r *responder) isolated(now unit.Time, c *class, i unit.Port) {
 }
 
 // support gives the loop of bucket i, which has begun to move, what a bubble would, where
-// there is reserve: if its trigger is handled it is not to close again.
+// there is reserve: if its trigger is handled it should not close again.
 func (r *responder) support(c *class, i unit.Port) {
 	if !r.policy.Trigger || !c.in[i].isolation.active {
 		return
@@ -149,8 +149,9 @@ func (r *responder) askAgain(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// reserve grants the upstream of bucket i room for the frames that it asks for: as many as
-// keep the bucket XOFF or, if that is zero, enough for it to resume.
+// reserve grants the upstream of bucket i room for the frames that it asks for: the number
+// that keeps the bucket XOFF or, if that is fewer than two, as many as were asked for; in either case
+// no more than the bucket may be given.
 func (r *responder) reserve(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	id, frames, l := claimOf(t), int(t.Hops), &c.in[i].isolation
 	if !l.isolated || l.id != id {
@@ -167,7 +168,7 @@ func (r *responder) reserve(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV)
 	r.send(c, i, itsyhdr.KindReserve, id, frames, flagBack)
 }
 
-// reserved: the next hop of queue p has room for so many frames. If that was not enough
+// reserved: the next hop of queue p has room for this many frames. If that was not enough
 // it is asked again.
 func (r *responder) reserved(now unit.Time, c *class, p unit.Port, id claimID, frames int) {
 	i := id.owner.Port

@@ -25,7 +25,7 @@ func (c claimID) less(d claimID) bool {
 	return int16(c.seq-d.seq) < 0
 }
 
-// pass is the claim that went by a bucket: a step of a search through all waits, depth
+// pass is the claim that passed a bucket: a step of a search through all waits, depth
 // first. The bubble goes the same way.
 type pass struct {
 	id    claimID
@@ -140,7 +140,7 @@ func (r *responder) isWay(c *class, i, p unit.Port) bool {
 	return !r.view.FacesHost(p) && r.view.Paused(q) && r.view.Held(c.bucket(i), q) > 0
 }
 
-// claim takes a claim that came to bucket i from upstream.
+// claim takes a claim that reached bucket i from upstream.
 func (r *responder) claim(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	id, s := claimOf(t), &c.in[i].pass
 	a := &c.in[i].attempt

@@ -99,8 +99,8 @@ func (r *responder) cureFlows(now unit.Time, c *class, p unit.Port) {
 }
 
 // congested is the queue in which the bucket of port p has most; if it has nothing (the
-// deadlock stops what came by p, and lets others go), the one by which it went XOFF
-// last. ok is false if there is none.
+// deadlock stops what came by p, while others move), the one by which it went XOFF last.
+// ok is false if there is none.
 func (r *responder) congested(c *class, p unit.Port) (q detect.Queue, ok bool) {
 	most, where := 0, c.in[p].cause
 	for out := range unit.Port(r.view.Ports()) {

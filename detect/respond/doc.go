@@ -13,7 +13,7 @@
 // for one deadlock; claim, trigger, found, seal, bubble and reserve are messages:
 //
 //	claim     an election probe. It goes downstream, from q round the loop and home to b:
-//	          everyone still waits, and no other switch is to act. Where a bucket waits in several
+//	          everyone still waits, and no other switch acts. Where a bucket waits in several
 //	          queues it tries the fullest first, and comes back if it finds no way home.
 //	trigger   is flooded to the switch that has the initial trigger, which acts if it has
 //	          itself paused another one for it. A host that
@@ -26,7 +26,7 @@
 //	          force:  as many, sent in spite of the pause. The next hop is asked for
 //	                  room first, which it makes by an extra threshold (reserve), in steps
 //	          bubble: a third lap. Each bucket gets an extra threshold and resumes
-//	          A queue is let go when no frame of the loop waits there, and extra
+//	          A queue is released when no frame of the loop waits there, and extra
 //	          thresholds end then; both, in any case, after a limited time.
 //	turn      of the policy "cure": the turn that was declared, from b to q, is made
 //	          lossy before the break, and of triggers hosts alone are handled. The switches of

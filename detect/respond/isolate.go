@@ -131,8 +131,8 @@ func (r *responder) startIsolation(now unit.Time, c *class, i unit.Port) {
 	r.sendOn(c, i, itsyhdr.KindSeal, 0, 0)
 }
 
-// sendOn sends a message of kind, which has come n hops, the way of the claim that went
-// by bucket i. With it goes how much room the loop needs.
+// sendOn sends a message of kind, which has come n hops, the way of the claim that passed
+// bucket i. The message carries how much room the loop needs.
 func (r *responder) sendOn(c *class, i unit.Port, kind itsyhdr.Kind, n int, flags uint8) bool {
 	s := &c.in[i].pass
 	return r.act.Send(s.via, itsyhdr.TLV{
@@ -141,10 +141,10 @@ func (r *responder) sendOn(c *class, i unit.Port, kind itsyhdr.Kind, n int, flag
 	})
 }
 
-// passSeal takes the seal of a loop, which comes to bucket i, and sends it on. The bucket has to
-// wait itself as the claim found it; and on the word of others it is isolated for half of the
-// time at most, but for some times in a row, so that seals of a loop that is not there cost one
-// queue that much.
+// passSeal takes the seal of a loop, which reaches bucket i, and sends it on. The bucket itself
+// has to wait as the claim found it. On the word of others it is isolated for at most half of
+// the time, apart from some times in a row, so that seals of a loop that does not exist cost one
+// queue no more than that.
 func (r *responder) passSeal(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	id := claimOf(t)
 	if id.owner == r.ownID(i, 0).owner {
@@ -171,7 +171,7 @@ func (r *responder) passSeal(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV
 	r.sendOn(c, i, itsyhdr.KindSeal, int(t.Hops), 0)
 }
 
-// bubble takes the bubble of a loop, which comes to bucket i, and sends it on.
+// bubble takes the bubble of a loop, which reaches bucket i, and sends it on.
 func (r *responder) bubble(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	id, l := claimOf(t), &c.in[i].isolation
 	if id.owner == r.ownID(i, 0).owner || !c.in[i].pass.isWayOf(id, now) || !l.active || l.id != id {

@@ -11,7 +11,7 @@ type Break uint8
 // Ways to break a deadlock.
 const (
 	BreakNone   Break = iota // not at all
-	BreakDrop                // drop as little of the loop's frames as lets a bucket resume
+	BreakDrop                // drop no more of the loop's frames than makes a bucket resume
 	BreakForce               // send as much of them in spite of the pause, to a next hop that makes room
 	BreakBubble              // give every bucket of the loop an extra threshold, for the loop's frames alone
 )

@@ -40,8 +40,7 @@ type peerResponder struct {
 	detect.Peer
 }
 
-// responder is the responder of one switch, and the detector of that switch to whom
-// looks at it from outside.
+// responder is the responder of one switch, and from outside the detector of that switch.
 type responder struct {
 	detect.Detector // the inner one: what is not overridden below goes to it
 
@@ -70,7 +69,7 @@ type class struct {
 // bucket is what goes on at one ingress bucket.
 type bucket struct {
 	attempt   attempt // to break a deadlock that was declared here
-	pass      pass    // the claim that went by last
+	pass      pass    // the claim that passed last
 	isolation isolation
 	spread    unit.Time // until when this port counts as one that made the switch pause another
 	cause     unit.Port // where the frame was queued by which it went XOFF last
@@ -118,8 +117,8 @@ func (r *responder) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bo
 	r.Detector.Pause(now, q, t, fresh)
 }
 
-// XON ends the claim that went by the bucket: the loop is open here. An attempt that was
-// to bring that about goes on.
+// XON ends the claim that passed the bucket: the loop is open here. An attempt that aimed
+// at this goes on.
 func (r *responder) XON(now unit.Time, b detect.Bucket) {
 	in := &r.classes[b.Class].in[b.Port]
 	in.pass.open = true

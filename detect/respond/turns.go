@@ -46,8 +46,8 @@ func (r *responder) lookAt(now unit.Time, c *class) {
 	}
 }
 
-// cut makes the turns of class c lossy by which a bucket of a switch waits for switches, if
-// that is enough to keep it XOFF, and lets it resume. A loop that is being broken is left
+// cut makes lossy the turns of class c by which a bucket of a switch waits for switches, if
+// that is enough to keep it XOFF, and makes it resume. A loop that is being broken is left
 // alone.
 func (r *responder) cut(now unit.Time, c *class) {
 	if c.look > now {

@@ -44,7 +44,7 @@ import (
 )
 
 // Election is the message of Loop Breaker, Fig. 3(a): a suspected port offers its
-// SPUID to whoever is downstream.
+// SPUID downstream.
 type Election struct {
 	Class unit.Priority
 	SPUID uint32 // of a {switch, port}; not 0

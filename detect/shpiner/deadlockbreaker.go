@@ -14,17 +14,15 @@
 //	                          until the time is over                      index + 1
 //
 // Detection. A queue that a Monitor suspects sends, at once and in every period,
-// a path that begins with itself. Whoever gets a path adds one of its suspected queues
-// that hold frames of the port by which it came, a random one if there are several. A
-// switch that finds itself in the path has found a loop: from its own hop on. What lies
-// before is a way that leads into the loop.
+// a path that begins with itself. A switch that gets a path adds one of its suspected queues that hold frames
+// of the port by which it came, a random one if there are several. A switch that finds itself in the path has
+// found a loop: from its own hop on. What lies before is a way that leads into the loop.
 //
 // Release. The switch that found the loop is the first hop of the second lap. At each
-// hop the egress lets only frames of the loop's ingress out, and the ingress bucket is
-// given as much extra threshold as makes it resume, and an MTU more: Charged - XON + MTU. So no frame is lost
-// and none is pushed: the pauses end, hop by hop. The paper leaves the time to the
-// operator; here it is 32 hops (detect.View.Hop). Then both are taken back, and if the
-// loop locks again, all of this begins again.
+// hop the egress sends only frames of the loop's ingress, and the ingress bucket is given the extra threshold
+// that makes it resume, and an MTU more: Charged - XON + MTU. So no frame is lost and none is pushed: the
+// pauses end, hop by hop. The paper leaves the time to the operator; here it is 32 hops (detect.View.Hop).
+// Then both are taken back, and if the loop locks again, all of this begins again.
 //
 // Read in this order: this file (the state and the events), walk.go (the first lap),
 // release.go (the second lap, and its end).
@@ -32,7 +30,7 @@
 // Invariants:
 //   - lossless: an action is room in the shared pool or an order among frames;
 //     where the pool has too little, nothing is done;
-//   - one release a bucket and queue: while one is in force, others change nothing;
+//   - one release a bucket and queue: while one is active, others change nothing;
 //   - each ends: what was restricted is freed and extra thresholds end when their time is over;
 //   - a nonce is released once: a release that was seen before is dropped, and counted by
 //     the switch.
@@ -57,7 +55,7 @@ import (
 // DeadlockBreakerName is the system's name in scenario files and verdicts.
 const DeadlockBreakerName = "deadlockbreaker"
 
-// releaseHops is how long a release is in force, in hops.
+// releaseHops is how long a release is active, in hops.
 const releaseHops = 32
 
 // dbReplaysMax is how many releases are remembered by their nonces.
@@ -71,7 +69,7 @@ type deadlockBreaker struct {
 	monitor     *Monitor
 	random      stat.Rand
 	classes     [unit.Priorities]*dbClass
-	ends        unit.Time            // when the next release ends; Never if none is in force
+	ends        unit.Time            // when the next release ends; Never if none is active
 	seen        [dbReplaysMax]uint32 // nonces of releases; a ring
 	seenNext    int
 	frame       [detect.PayloadMax]byte // a message that is being built
@@ -82,15 +80,15 @@ type deadlockBreaker struct {
 type dbClass struct {
 	queues    []dbQueue    // by port
 	suspects  unit.PortSet // at the last sample
-	released  unit.PortSet // queues at which a release is in force
-	borrowers unit.PortSet // buckets of which one is in force
+	released  unit.PortSet // queues at which a release is active
+	borrowers unit.PortSet // buckets of which one is active
 }
 
 // dbQueue is what is remembered of an egress queue.
 type dbQueue struct {
 	spuid    uint32    // of its last suspicion, 0 for none yet
 	reported bool      // a loop through it was found in this suspicion
-	ingress  unit.Port // of the release in force
+	ingress  unit.Port // of the active release
 	until    unit.Time // its end
 }
 
@@ -124,7 +122,8 @@ func (s *deadlockBreaker) Tick(now unit.Time) {
 	}
 }
 
-// sample lets whoever is suspected send, with a new SPUID if it was not before.
+// sample makes every suspected queue send, with a new SPUID if it was not suspected
+// before.
 func (s *deadlockBreaker) sample(now unit.Time) {
 	s.monitor.Sample(now)
 	for c, k := range s.classes {

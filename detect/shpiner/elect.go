@@ -68,8 +68,8 @@ func (s *loopBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok boo
 	return true
 }
 
-// receive lets q, which is suspected, adopt or pass on an SPUID that is none of the
-// switch's own. What is greater than its own it ignores.
+// receive makes q, which is suspected, adopt or pass on an SPUID that is none of the
+// switch's own. q ignores one that is greater than its own.
 func (s *loopBreaker) receive(e *lbQueue, q detect.Queue, spuid uint32) {
 	switch {
 	case e.spuid != 0 && spuid < e.spuid:

@@ -24,16 +24,16 @@
 // has passed on a smaller one.
 //
 // Traffic release (3.2.3). Frames that wait in the queue cannot be moved to another.
-// The master lets them out in spite of the pause, an MTU first and one MTU more each
-// time that its SPUID comes home while nothing else moves. The next switch may have no
-// room for them: what is lost there is the price that the paper names.
+// The master sends them in spite of the pause, an MTU first and one MTU more each time
+// that its SPUID comes home while nothing else moves. The next switch may have no room for
+// them: what is lost there is the price that the paper names.
 //
 // Read in this order: this file (the state and the events), elect.go (messages),
 // master.go (what a master does).
 //
 // Invariants:
 //   - one period, one step: a master pushes at most once a period and queue;
-//   - falling SPUIDs: between two samples a queue sends, besides what is due, only ever
+//   - falling SPUIDs: between two samples a queue sends, apart from what is due, only ever
 //     smaller ones, so that messages die out;
 //   - own queue, own SPUID: only a queue that still sends the SPUID that it drew makes
 //     its switch a master by it;
@@ -115,7 +115,7 @@ func (s *loopBreaker) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ 
 
 func (s *loopBreaker) Deadline() unit.Time { return s.monitor.Due() }
 
-// Tick is the end of a period: whoever is still suspected sends.
+// Tick is the end of a period: each queue that is still suspected sends.
 func (s *loopBreaker) Tick(now unit.Time) {
 	s.monitor.Sample(now)
 	for c, k := range s.classes {

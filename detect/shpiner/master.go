@@ -21,8 +21,8 @@ func (s *loopBreaker) resolve(now unit.Time, e *lbQueue, in unit.Port, q detect.
 	}
 }
 
-// label is the master and its SPUID in the form in which findings are told. The
-// switch and its port name the queue; of the SPUID there is room for the lower half.
+// label is the master and its SPUID in the form in which findings are reported. The
+// switch and its port name the queue; there is room only for the lower half of the SPUID.
 func (s *loopBreaker) label(e *lbQueue, q detect.Queue) itsyhdr.TLV {
 	return itsyhdr.TLV{
 		Kind: itsyhdr.KindLabel, Class: q.Class,
@@ -41,7 +41,7 @@ func (s *loopBreaker) reroute(e *lbQueue, b detect.Bucket, q detect.Queue) {
 	s.act.Avoid(b.Port, q.Port, true)
 }
 
-// push lets frames of b out of q in spite of the pause, an MTU more each time. They do
+// push sends frames of b out of q in spite of the pause, an MTU more each time. They do
 // not end the suspicion of q; the last one may go over the allowance.
 func (s *loopBreaker) push(e *lbQueue, b detect.Bucket, q detect.Queue) {
 	e.steps++

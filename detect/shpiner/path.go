@@ -16,7 +16,7 @@ const (
 	offHopPort = 4
 )
 
-// PathLen is the size in octets of a Path with so many hops.
+// PathLen is the size in octets of a Path with this many hops.
 func PathLen(hops int) int { return offHops + hops*hopLen }
 
 // AppendPath appends m to dst. It panics if a field of m does not fit, as ParsePath

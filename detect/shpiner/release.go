@@ -7,9 +7,8 @@ import (
 	"softswitch/unit"
 )
 
-// release does what the hop at m.Index is to do for frames that come in at in, and
-// sends m on to the next hop. ok is false if m was seen before, or that hop is not
-// here.
+// release does what the hop at m.Index has to do for frames that come in at in, and sends
+// m on to the next hop. ok is false if m was seen before, or that hop is not here.
 func (s *deadlockBreaker) release(now unit.Time, k *dbClass, in unit.Port, m Path) (ok bool) {
 	if h := m.Hops[m.Index]; slices.Contains(s.seen[:], m.Nonce) || !k.owns(h) {
 		return false
@@ -27,9 +26,9 @@ func (s *deadlockBreaker) release(now unit.Time, k *dbClass, in unit.Port, m Pat
 	return true
 }
 
-// makeRoom lets frames of b, and of nobody else, out of q, and gives b room for one
-// more than makes it resume. It reports whether the loop through b and q has its release
-// now, by this call or another before.
+// makeRoom permits only frames of b to leave q, and gives b room for one more than makes
+// it resume. It reports whether the loop through b and q has its release now, by this
+// call or another before.
 func (s *deadlockBreaker) makeRoom(now unit.Time, k *dbClass, b detect.Bucket, q detect.Queue) bool {
 	switch {
 	case k.has(b, q):
@@ -53,12 +52,12 @@ func (s *deadlockBreaker) makeRoom(now unit.Time, k *dbClass, b detect.Bucket, q
 	return true
 }
 
-// has reports whether a release is in force for frames of b in q.
+// has reports whether a release is active for frames of b in q.
 func (k *dbClass) has(b detect.Bucket, q detect.Queue) bool {
 	return k.released.Has(q.Port) && k.queues[q.Port].ingress == b.Port
 }
 
-// endReleases takes back what has been in force for its time.
+// endReleases takes back the releases whose time is over.
 func (s *deadlockBreaker) endReleases(now unit.Time) {
 	s.ends = unit.Never
 	for c, k := range s.classes {

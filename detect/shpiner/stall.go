@@ -120,7 +120,7 @@ func (m *Monitor) Suspects(c unit.Priority) unit.PortSet {
 	return 0
 }
 
-// Discount says that up to so many bytes will leave q, whose class is lossless, which
+// Discount says that up to this many bytes will leave q, whose class is lossless, and
 // prove nothing: they are pushed out in spite of a pause.
 func (m *Monitor) Discount(q detect.Queue, bytes int) {
 	m.classes[q.Class].queues[q.Port].pushed += uint64(bytes)

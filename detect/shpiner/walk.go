@@ -83,8 +83,8 @@ func (s *deadlockBreaker) found(now unit.Time, k *dbClass, in unit.Port, m Path,
 	return s.release(now, k, in, m)
 }
 
-// label is the queue and its SPUID in the form in which findings are told. Of the
-// SPUID there is room for the lower half.
+// label is the queue and its SPUID in the form in which findings are reported. There is
+// room only for the lower half of the SPUID.
 func (s *deadlockBreaker) label(q detect.Queue, spuid uint32) itsyhdr.TLV {
 	return itsyhdr.TLV{
 		Kind: itsyhdr.KindLabel, Class: q.Class,

@@ -46,8 +46,8 @@ type Config struct {
 	Poll   unit.Time
 	Action Action
 	// Juniper is the watchdog of Junos instead of SONiC's, for which Action is Drop: a
-	// queue is stuck from one poll to the next if a pause is in force at the second and
-	// nothing has left it; then it alone is emptied and takes nothing, for Restoration
+	// queue is stuck from one poll to the next if a pause is active at the second and
+	// nothing has left it; then it alone is emptied and takes nothing, for Restoration,
 	// whatever comes.
 	Juniper bool
 }
@@ -63,8 +63,8 @@ func Default() Config {
 	return Config{Detection: defaultTime, Restoration: defaultTime, Poll: defaultTime, Action: Drop}
 }
 
-// Juniper is what `pfc-watchdog` of Junos sets when nothing else is said: polls of
-// 100 ms, 2 of them to detect, 200 ms to recover.
+// Juniper is what `pfc-watchdog` of Junos sets by default: polls of 100 ms, 2 of them to
+// detect, 200 ms to recover.
 func Juniper() Config {
 	return Config{Detection: 2 * juniperPoll, Restoration: 200 * unit.Millisecond, Poll: juniperPoll, Action: Drop, Juniper: true}
 }
@@ -112,7 +112,7 @@ func (c Config) check() error {
 	return nil
 }
 
-// scaled is c for a switch with so many ports.
+// scaled is c for a switch with this many ports.
 func (c Config) scaled(ports int) Config {
 	if c.Juniper {
 		return c

@@ -22,8 +22,8 @@
 // Read in this order: Config, New, Pause and Resume, Tick.
 //
 // Invariants:
-//   - a queue is detected only if one pause, or several with no gap, was in force for all
-//     of the detection interval;
+//   - a queue is detected only if one pause, or several with no gap, was active for all of
+//     the detection interval;
 //   - a queue in recovery is restored when the recovery interval is over, whatever came;
 //   - the state is one time and one bit for each queue.
 //

@@ -15,8 +15,8 @@
 // orchagent/pfc_detect_mellanox.lua since pull request 3036 (bytes wait, none left,
 // paused all the time) and orchagent/pfc_detect_broadcom.lua (no pause ended in
 // between). Both call a storm at the first poll by which the queue has been stuck for the
-// detection time; the time is charged that has really passed, as pull request 4784 has it.
-// The end of a storm is from orchagent/pfc_restore.lua, the counters are from
+// detection time; the time that has really passed is charged, as in pull request 4784. The end
+// of a storm is from orchagent/pfc_restore.lua, the counters are from
 // orchagent/pfcactionhandler.cpp.
 //
 // Juniper's (Config.Juniper) is from the page "PFC Watchdog" of the Junos guide on class
@@ -24,10 +24,9 @@
 // its pause timer is not zero at the second, its transmit counter is as it was, and it
 // holds packets, so that a pause may have ended in between; its detection time is a
 // number of polls, by default 2, and counts from the first that finds the queue stuck;
-// what it does is to empty the queue and to let nothing into it, and not to drop what
-// comes in by the port; and the queue is back after the recovery time, paused or not.
-// The times are not scaled by ports. With the defaults a stall is found 100 to 300 ms
-// after it began.
+// it empties the queue and admits nothing into it, and does not drop what comes in by the port;
+// and the queue is back after the recovery time, paused or not. The times are not scaled by
+// ports. With the defaults a stall is found 100 to 300 ms after it began.
 //
 // Read in this order: config.go (times and actions), watchdog.go (the polls),
 // stats.go (the counters).

@@ -16,7 +16,7 @@ type Stats struct {
 type Packets struct {
 	Tx        uint64 `json:"tx"`         // left the queue (..._TX_PACKETS)
 	TxDropped uint64 `json:"tx_dropped"` // dropped in the queue or on the way to it (..._TX_DROPPED_PACKETS)
-	Rx        uint64 `json:"rx"`         // came in by the port and were let in (..._RX_PACKETS)
+	Rx        uint64 `json:"rx"`         // came in by the port and were admitted (..._RX_PACKETS)
 	RxDropped uint64 `json:"rx_dropped"` // dropped as they came in (..._RX_DROPPED_PACKETS)
 }
 

@@ -40,7 +40,7 @@ type sample struct {
 }
 
 // stalled reports whether not a byte left the queue from the sample old to s, while
-// some wait and a pause is in force.
+// some wait and a pause is active.
 func (s sample) stalled(old sample) bool {
 	return s.paused && s.bytes > 0 && s.sent == old.sent
 }
@@ -81,11 +81,11 @@ func phase(id unit.NodeID, poll unit.Time) unit.Time {
 // Name is the name of the action's watchdog, whatever its times.
 func (w *Watchdog) Name() string { return w.cfg.name() }
 
-// Config is what the watchdog goes by, scaled to its switch.
+// Config is the configuration that the watchdog uses, scaled to its switch.
 func (w *Watchdog) Config() Config { return w.cfg }
 
-// Release ends all storms and what is being done about them, for a watchdog that is to
-// be taken out of its switch.
+// Release ends all storms and what is being done about them, for a watchdog about to be
+// taken out of its switch.
 func (w *Watchdog) Release() {
 	for class, of := range w.queues {
 		for port := range of {
@@ -178,7 +178,7 @@ func (w *Watchdog) alerted(q detect.Queue) {
 }
 
 // restore charges the restoration time with what has passed since the latest poll;
-// SONiC's begins anew if a pause frame came meanwhile.
+// SONiC's starts again if a pause frame came meanwhile.
 func (w *Watchdog) restore(elapsed unit.Time, q detect.Queue) {
 	s := w.of(q)
 	before := s.pauses

@@ -20,15 +20,15 @@ type DCQCN struct {
 	// CutTimer is how often the sender looks whether CNPs have come, and then lowers its
 	// rate; 0: it does so at each CNP.
 	CutTimer unit.Time
-	// KeepTarget leaves the target rate of a sender alone that is to lower its rate again
-	// before a RiseTimer has passed.
+	// KeepTarget leaves the target rate alone when a sender lowers its rate again before
+	// a RiseTimer has passed.
 	KeepTarget bool
-	// RiseTimer and RiseBytes are T and B: the rate rises each time that so much time has
-	// passed, and each time that so much was sent, which 0 turns off.
+	// RiseTimer and RiseBytes are T and B: the rate rises each time that this much time
+	// has passed, and each time that this much was sent, which 0 turns off.
 	RiseTimer unit.Time
 	RiseBytes int64
-	// Recovery is F: so many rises halve the distance to the target rate before the target
-	// rises too.
+	// Recovery is F: this many rises halve the distance to the target rate before the
+	// target rises too.
 	Recovery int
 	// AI is by how much the target rises, HAI by how much once both the timer and the bytes
 	// have passed Recovery.

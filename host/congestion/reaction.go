@@ -57,7 +57,7 @@ func (r *Reaction) CNP(now unit.Time) {
 	r.alphaAt = now + r.p.AlphaTimer
 }
 
-// Sent takes note of so many bytes sent.
+// Sent takes note of the bytes sent.
 func (r *Reaction) Sent(now unit.Time, bytes int) {
 	r.run(now)
 	if !r.limited || r.p.RiseBytes == 0 {
@@ -117,7 +117,7 @@ func next(t, period, now unit.Time, idle bool) unit.Time {
 }
 
 // observe moves alpha towards 1 if there was a CNP, and towards 0 if not. It is rounded
-// down, and so comes to be 0.
+// down, and so reaches 0.
 func (r *Reaction) observe(cnp bool) {
 	r.alpha -= (r.alpha*r.p.Gain + 1023) / 1024
 	if cnp {
@@ -137,7 +137,7 @@ func (r *Reaction) lower(now unit.Time) {
 }
 
 // rise moves the rate half of the way to its target, which itself rises after Recovery
-// rises. It is rounded up, and so comes to be the target.
+// rises. It is rounded up, and so reaches the target.
 func (r *Reaction) rise() {
 	least := r.timed
 	if r.p.RiseBytes > 0 {

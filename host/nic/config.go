@@ -37,7 +37,7 @@ type Config struct {
 	// RxBuffer is the receive buffer of each class in bytes. XOFF is at three quarters,
 	// XON at half of it, as in host.Config.
 	RxBuffer int
-	// RxSlack is what it holds besides, for what arrives while a driver is late.
+	// RxSlack is what it holds in addition, for what arrives while a driver is late.
 	RxSlack int
 	// MaxFrame is the longest frame that passes, without FCS and 802.1Q tag.
 	MaxFrame int

@@ -110,8 +110,8 @@ const outstanding = 1 << 22
 // it is of.
 type Life uint64
 
-// FirstPSN is the PSN of its first packet: microseconds, so that packets of the life before, which
-// came by at most one in each, are far from the ones expected.
+// FirstPSN is the PSN of its first packet: microseconds, so that packets of the life before,
+// which sent at most one in each, are far from the ones expected.
 func (l Life) FirstPSN() uint32 { return uint32(l/1000) & PSNMask }
 
 // Requester is the sending side of a connection. The zero value has sent nothing.
@@ -138,7 +138,7 @@ type RequesterCounters struct {
 	Packets      uint64 `json:"packets"`     // sent, those sent again among them
 	Again        uint64 `json:"again"`       // packets sent again
 	AgainBytes   uint64 `json:"again_bytes"` // their payload
-	Naks         uint64 `json:"naks"`        // negative acknowledgements heeded
+	Naks         uint64 `json:"naks"`        // negative acknowledgements acted on
 	Timeouts     uint64 `json:"timeouts"`
 	OutsideRange uint64 `json:"outside_range"` // answers to packets that were never sent
 }
@@ -167,7 +167,7 @@ func (r *Requester) Connect(life Life, c *ConnectionConfig) {
 // Life is the present one.
 func (r *Requester) Life() Life { return r.life }
 
-// Lost says that the responder does not know the present life: it began anew.
+// Lost says that the responder does not know the present life: it restarted.
 func (r *Requester) Lost() bool { return r.lost }
 
 // PSN is that of the packet with this sequence number.
@@ -175,7 +175,7 @@ func (r *Requester) PSN(seq uint64) uint32 {
 	return (r.life.FirstPSN() + uint32(seq-r.first)) & PSNMask
 }
 
-// Close lets no further message begin.
+// Close stops further messages from beginning.
 func (r *Requester) Close(c *ConnectionConfig) {
 	n := c.Packets()
 	r.limit = min(r.end(c), r.base+(r.sent-r.base+n-1)/n*n)
@@ -204,7 +204,8 @@ func (r *Requester) Done(c *ConnectionConfig) uint64 {
 	return (r.acked - r.base) / c.Packets()
 }
 
-// Failed says that it has given up: so often in a row was there no answer.
+// Failed says that it has given up: there was no answer too many times in a row, or one that the
+// request is invalid.
 func (r *Requester) Failed() bool { return r.failed }
 
 // Finished says that all is acknowledged.
@@ -270,7 +271,7 @@ func (r *Requester) Expire(now unit.Time, c *ConnectionConfig) {
 	r.goBack(r.acked)
 }
 
-// goBack lets the packet seq be the next.
+// goBack makes the packet seq the next.
 func (r *Requester) goBack(seq uint64) { r.next, r.asked, r.timing = seq, seq, false }
 
 // Answer takes an acknowledgement, and reports whether packets were acknowledged by it.

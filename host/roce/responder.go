@@ -48,8 +48,8 @@ func (r *Responder) Knows(h *Header, of Life) (knows, began bool) {
 	return false, false
 }
 
-// Receive takes a data packet with so many octets of payload. took says that it was the
-// one expected: its payload is the next of its message.
+// Receive takes a data packet with a payload of this many octets. took says that it was
+// the one expected: its payload is the next of its message.
 func (r *Responder) Receive(h *Header, payload int) (took bool) {
 	ahead := int32((h.PSN-uint32(r.expected))<<8) >> 8
 	switch {

@@ -7,8 +7,8 @@
 //
 // Read in this order: Rest, Budgeted.
 //
-// What it does not do: it counts no processor time. Whoever uses it makes one answer at a time, and
-// has a connection be for one request, or rests after each.
+// What it does not do: it counts no processor time. Its user makes one answer at a time, and allows
+// one request per connection, or rests after each.
 
 package control
 
@@ -26,16 +26,16 @@ const (
 	RestMax   = 50 * time.Millisecond
 )
 
-// Rest is how long to do nothing for clients after an answer that took so long.
+// Rest is how long to do nothing for clients after an answer that took this long.
 func Rest(took time.Duration) time.Duration { return min(max(restTimes*took, RestMin), RestMax) }
 
-// Budgeted returns a listener that is ln, and lets clients in RestMin apart. Its Accept is for one
+// Budgeted returns a listener that is ln, and accepts clients RestMin apart. Its Accept is for one
 // goroutine.
 func Budgeted(ln net.Listener) net.Listener { return &listener{Listener: ln} }
 
 type listener struct {
 	net.Listener
-	next time.Time // when to let the next one in
+	next time.Time // when to accept the next one
 }
 
 func (l *listener) Accept() (net.Conn, error) {

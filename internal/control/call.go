@@ -34,7 +34,7 @@ func CallWithin(limit time.Duration, path, do string, args, result any) error {
 	return call(limit, answerMax, path, do, args, result)
 }
 
-// call is CallWithin for answers of at most so many bytes.
+// call is CallWithin for answers of no more than most bytes.
 func call(limit time.Duration, most int64, path, do string, args, result any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

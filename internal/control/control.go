@@ -19,7 +19,7 @@
 //   - one-at-a-time: requests are handled one after the other with a rest after each, so
 //     that they take at most a quarter of a processor from forwarding, unless an answer takes
 //     longer than 17 ms (budget.go). What is refused takes its turn too, arguments are parsed in
-//     it, and clients are let in one after the other;
+//     it, and clients are accepted one after the other;
 //   - bounded: a request takes at most headerMax and requestMax bytes of memory, an answer
 //     answerMax of its reader's, and
 //     there are at most clientsMax clients; the next one waits for a place. A connection

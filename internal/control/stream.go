@@ -48,7 +48,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run Stream) {
 type connKey struct{}
 
 // forget is told of each connection that is closed. Only then is a stream over: net/http writes the
-// end of an answer when its handler has returned, and whoever hangs up before cuts it short.
+// end of an answer when its handler has returned, and hanging up before that cuts the answer short.
 func (s *Server) forget(at net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ type conn struct {
 	closing  bool // guarded by mu: so is the server
 }
 
-// close ends the stream: it may write for so long.
+// close ends the stream: it may write for the time drain.
 func (c *conn) close(drain time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -133,9 +133,9 @@ func (p IPv4) TotalLen() int { return int(binary.BigEndian.Uint16(p[2:4])) }
 func (p IPv4) DSCP() uint8 { return p[1] >> 2 }
 
 // The two bits of ECN (RFC 3168, section 5) that have a meaning to a switch; the other two
-// values, 1 and 2, are of a sender that heeds CE.
+// values, 1 and 2, are of a sender that acts on CE.
 const (
-	NotECT = 0 // the sender does not heed CE
+	NotECT = 0 // the sender does not act on CE
 	CE     = 3 // Congestion Experienced
 )
 

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do for 0 to n-1, on so many goroutines at a time, and shows on out how many
-// are done; what names them. It returns the first error, or ctx's once that has ended;
-// no further call begins then.
+// Each calls do for 0 to n-1, on at most workers goroutines at a time, and shows on out
+// how many are done; what names them. It returns the first error, or ctx's once that has
+// ended; no further call begins then.
 func Each(ctx context.Context, out io.Writer, what string, n, workers int, do func(i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -8,7 +8,7 @@
 // the screen; where there is no terminal nothing is written.
 //
 // Each (each.go) does many pieces of work at a time. WhileWatched (watched.go) ends work
-// in order when whoever read its progress is gone.
+// in order when the reader of its progress is gone.
 package progress
 
 import (

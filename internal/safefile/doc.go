@@ -10,7 +10,7 @@
 // strangers. Within a user namespace the kernel shows every user outside as one; what that one
 // has is believed, root's being among it, unless others can write in the folder that it is in.
 //
-// Read in this order: user.go (whom is believed), walk.go (where a path leads), file.go (Create,
+// Read in this order: user.go (who is believed), walk.go (where a path leads), file.go (Create,
 // OpenFile, MkdirAll, Remove), private.go (CheckDir, Read).
 //
 // Invariants:

@@ -25,7 +25,7 @@ func WriteFile(name string, data []byte, perm os.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// triesMax is how often OpenFile looks anew when what it looked at is gone, or has come, meanwhile.
+// triesMax is how often OpenFile looks again when what it looked at is gone, or has come, meanwhile.
 const triesMax = 16
 
 // OpenFile is os.OpenFile, without os.O_EXCL. What it refuses stays as it was.
@@ -99,7 +99,7 @@ func (b believed) opens(s *spot) error {
 // old ones or the new. It survives the death of the program, but not of the machine.
 func Replace(name string, data []byte, perm os.FileMode) error {
 	next := name + ".next"
-	Remove(next) // of one that did not come to its end, with a mode of its own
+	Remove(next) // left by a Replace that did not finish, with a mode of its own
 	if err := WriteFile(next, data, perm); err != nil {
 		Remove(next) // a part of it may be there
 		return err

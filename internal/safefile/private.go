@@ -12,12 +12,12 @@ import (
 )
 
 // CheckDir returns why strangers could change what names in the folder stand for: a folder on
-// the way to it, or itself, belongs to one, or lets one write without being sticky; or a link on
-// the way is a stranger's. The error is fs.ErrNotExist if it is not there.
+// the way to it, or the folder itself, belongs to a stranger, or is writable to one without being
+// sticky; or a link on the way is a stranger's. The error is fs.ErrNotExist if it is not there.
 //
 // A path that begins in the current folder is looked at from there: where that is, and what
-// becomes of the folders above it, does not matter to it. In a sticky folder, such as /tmp, strangers can lay down what is not there yet, but not touch
-// what somebody else has there.
+// becomes of the folders above it, does not matter to it. In a sticky folder, such as /tmp,
+// strangers can create what is not there yet, but not touch what somebody else has there.
 func CheckDir(name string) error {
 	if name == "" {
 		return &fs.PathError{Op: "open", Path: name, Err: unix.ENOENT}
@@ -33,8 +33,8 @@ func CheckDir(name string) error {
 	return err // which else names the place
 }
 
-// Read reads a file that only root or the user of this process can have written, of at most so
-// many bytes. The error says why it need not be such a file; it is fs.ErrNotExist if it is not
+// Read reads a file that only root or the user of this process can have written, of no more than
+// most bytes. The error says why it need not be such a file; it is fs.ErrNotExist if it is not
 // there.
 func Read(name string, most int64) ([]byte, error) {
 	err := CheckDir(filepath.Dir(name))

@@ -13,7 +13,7 @@ import (
 // believed are the users and groups that are believed.
 type believed struct {
 	users, groups []uint32
-	// outside is the user as whom the kernel shows all those that a user namespace has no
+	// outside is the user that the kernel shows for all those that a user namespace has no
 	// number for; -1 outside of user namespaces.
 	outside int64
 }

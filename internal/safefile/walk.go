@@ -35,9 +35,9 @@ func (s *spot) path() string { return path.Join(s.at, s.name) }
 
 // walk is the way along a path. Why not by os.Root: see docs/decisions/osroot.md.
 type walk struct {
-	perm    uint32 // of folders that are missing and are to be made; 0: none are
+	perm    uint32 // of folders that are missing and get made; 0: none are made
 	asIs    bool   // the last name is not followed if it is a link
-	settled bool   // every folder on the way is to be one in which strangers change nothing
+	settled bool   // every folder on the way must be one in which strangers can change nothing
 	links   int
 	linked  int // how many of the next names are of a link
 	spot

@@ -19,7 +19,7 @@ type Kind struct {
 	Number    bool
 	Low, High int64
 	Bool      bool
-	// OrZero: besides words, the number 0 is valid. OrAny: numbers and true are words too.
+	// OrZero: in addition to words, the number 0 is valid. OrAny: numbers and true are words too.
 	OrZero, OrAny bool
 }
 
@@ -33,9 +33,9 @@ const (
 	hex2  = `[0-9A-Fa-f]{2}`
 )
 
-// kinds are those that a tag can name, besides ranges ("0..7") and words
-// ("dscp|pcp"). Names of things in the same file have no pattern: which are valid,
-// the file tells.
+// kinds are those that a tag can name, apart from ranges ("0..7") and words
+// ("dscp|pcp"). Names of things in the same file have no pattern: the file itself
+// tells which are valid.
 var kinds = []Kind{
 	{Name: "text", OrAny: true},
 	{Name: "name", OrAny: true},

@@ -18,7 +18,7 @@
 //
 // Invariants:
 //   - sound: what a schema refuses, the format's own reader refuses too, except for a
-//     number in quotes and a key without a value, which that reader lets pass;
+//     number in quotes and a key without a value, which that reader accepts;
 //   - stable: the same types and comments give the same bytes.
 //
 // What it does not do: it checks no file. A format's own reader checks what a schema

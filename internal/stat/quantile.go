@@ -9,12 +9,12 @@ func Median[T ~int | ~int64 | ~float64](x []T) T {
 	return low + (high-low)/2
 }
 
-// NearestRank is where in n sorted values, at least one, the least stands that so many percent
-// of them do not exceed: of ten the ninetieth percentile is the ninth.
+// NearestRank is the index, in n sorted values (at least one), of the least value that this percentage
+// of them does not exceed: of ten the ninetieth percentile is the ninth.
 func NearestRank(n, percent int) int { return max(0, (n*percent+99)/100-1) }
 
-// LowerRank is where in n sorted values, at least one, the last stands that is no further than so
-// many percent of the way from the first to the last: of ten the ninetieth percentile is the
+// LowerRank is the index, in n sorted values (at least one), of the last value that is no further than
+// this percentage of the way from the first to the last: of ten the ninetieth percentile is the
 // ninth, and of two the first for all below 100.
 func LowerRank(n, percent int) int { return (n - 1) * percent / 100 }
 

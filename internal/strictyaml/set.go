@@ -140,7 +140,7 @@ func (d *Doc) put(slot *ast.Node, s Setting, value ast.Node) {
 }
 
 // from goes the step down from the value in slot, and says what is wrong with that value
-// if it cannot. What it comes to is new if there was none.
+// if it cannot. What it reaches is new if there was none.
 func (s step) from(slot *ast.Node) (next *ast.Node, isNew bool, fault string) {
 	if s.key != "" {
 		m := mappingIn(slot)

@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// names are those that Chromium goes by.
+// names are what Chromium's program is called.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"}
 
 // limit bounds each step, for what hangs: several times what the longest takes on a busy machine,

@@ -55,7 +55,7 @@ type Options struct {
 // RateMax is the most frames a second.
 const RateMax = 200_000
 
-// Check says what of the options is out of range, by the flags of "softswitch lab attack".
+// Check says which option is out of range, and names it by its flag of "softswitch lab attack".
 func (o *Options) Check() error {
 	switch {
 	case o.Rate < 1 || o.Rate > RateMax:
@@ -163,7 +163,7 @@ func (a *attacker) open(st *netnslab.State, from netnslab.End) error {
 	return nil
 }
 
-// listen keeps the control frames that go by in both directions, and not those of the attack.
+// listen keeps the control frames that pass in either direction, but not those of the attack.
 func (a *attacker) listen() {
 	buf := make([]byte, 1<<16)
 	for {

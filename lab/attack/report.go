@@ -49,7 +49,8 @@ var malformed = []dataplane.Reason{
 	dataplane.DropPFCReserved, dataplane.DropPause8023, dataplane.DropMessage, dataplane.DropReservedGroup,
 }
 
-// grown is by how much a counter has grown. One that is smaller than before is of a switch that began anew.
+// grown is how much a counter has grown. A counter that is smaller than before belongs to a switch
+// that restarted.
 func grown(now, was uint64) uint64 {
 	if now < was {
 		return now

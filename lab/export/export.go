@@ -43,7 +43,7 @@ import (
 	"softswitch/scenario/load"
 )
 
-// Options are what files go by besides the lab.
+// Options are what the files depend on in addition to the lab.
 type Options struct {
 	Image string // of softswitch, such as softswitch:latest
 	// Machines are those that the lab is divided among; with less than two it is on one.

@@ -10,14 +10,14 @@ import (
 // starts is from how many ways to divide a lab a better one is sought.
 const starts = 200
 
-// Place divides the nodes of a lab among so many machines, and returns the machine of each.
+// Place divides the nodes of a lab among this number of machines, and returns the machine of each.
 //
-// A switch and its hosts stay together. Machines get about as many nodes each: at most an
-// equal share and one more switch with its hosts. The switches, in the order of the lab and
-// then in others, are cut into as many runs, which are made better by moving a switch or
-// exchanging two as long as that cuts fewer links (after Kernighan and Lin, "An Efficient
-// Heuristic Procedure for Partitioning Graphs", 1970); the best of all is taken, and of several
-// that cut as few links the one whose largest part is smallest, then the one that keeps most
+// A switch and its hosts stay together. All machines get about the same number of nodes: at most
+// an equal share and one more switch with its hosts. The switches, in the order of the lab and
+// then in others, are cut into one run for each machine. Moving a switch or exchanging two
+// improves the runs, as long as that cuts fewer links (after Kernighan and Lin, "An Efficient
+// Heuristic Procedure for Partitioning Graphs", 1970). The division that cuts the fewest links is
+// taken; among equals the one whose largest part is smallest, then the one that keeps most
 // neighbours in the order of the lab together, such as a pod's. The machines are numbered in
 // that order too.
 func Place(l netnslab.Lab, machines int) []int {

@@ -67,7 +67,7 @@ type Config struct {
 	Gap unit.Time
 }
 
-// Verdict is what is to be thought of a frame.
+// Verdict says whether a frame is believed, and if not, why.
 type Verdict uint8
 
 // Verdicts.
@@ -114,7 +114,7 @@ type End struct {
 	nonce uint64    // of the challenge that is not answered yet; 0 is none
 	due   unit.Time // when to send a challenge
 	sent  unit.Time // when the last one was sent
-	told  unit.Time // when a hello was heeded last that could be a replayed one
+	told  unit.Time // when this end last acted on a hello that could be a replayed one
 	asked uint64    // the greatest counter of a challenge, while the far end is not known
 	gap   unit.Time
 	wait  unit.Time // until the challenge after the next one

@@ -13,7 +13,7 @@
 // code); the code is that of RFC 4493. docs/format/auth.md has the octets and a worked example.
 //
 // Read in this order: Mode, Config and Verdict (auth.go), Sign and Open (tag.go), hello.go
-// (how the ends come to know each other's counter), keys.go (the file of keys), cmac.go (the code), witness.go (who
+// (how the ends learn each other's counter), keys.go (the file of keys), cmac.go (the code), witness.go (who
 // judges captures).
 //
 // Invariants:
@@ -21,7 +21,7 @@
 //   - no replay: a counter is believed once. After a restart nothing is believed before the far
 //     end has answered a nonce of this life;
 //   - no lock-out: an end that cannot believe asks, again and again until it is answered; once
-//     it is, its far end says anew what it has to say. Loss costs time, not the link;
+//     it is, its far end says again what it has to say. Loss costs time, not the link;
 //   - no reflection: a frame that bears this end's own address is not the far end's;
 //   - no allocation, but in New; no clock: now comes in;
 //   - no secret leaves: errors, logs and strings name links, never keys.

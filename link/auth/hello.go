@@ -24,7 +24,7 @@ const (
 // tagAt is where a message frame has its tag.
 const tagAt = itsyhdr.MessageTLV + itsyhdr.AuthOffset
 
-// Hello is what an end tells of its counter.
+// Hello is what an end says about its counter.
 type Hello struct {
 	Flags uint8
 	Value uint64
@@ -71,10 +71,10 @@ func (e *End) PutHello(frame []byte, at unit.NodePort, h Hello) {
 	e.Sign(frame, tagAt)
 }
 
-// Heard is what came of a hello of the far end.
+// Heard is the result of a hello of the far end.
 type Heard struct {
 	Verdict Verdict
-	// Reply is to be sent if Replies.
+	// Reply must be sent if Replies.
 	Replies bool
 	Reply   Hello
 	// Announce: the far end has lost its state. Send every active pause again.
@@ -109,8 +109,8 @@ func (e *End) Hear(now unit.Time, frame []byte, t itsyhdr.TLV) (h Heard) {
 // counter is believed if it is above the last; but only by an end that knows it already:
 // another one cannot tell a challenge from a replayed one. Such an end answers each challenge that is
 // later than those before at once, since the far end's own is, and any other once in Gap, since the
-// far end's clock may have gone back. A counter that is far ahead is that of an end that began anew: it
-// is asked back, since after its answer it says which classes it pauses, and is believed.
+// far end's clock may have gone back. A counter that is far ahead is that of an end that restarted: it
+// is challenged too, since after its answer it says which classes it pauses, and is believed.
 func (e *End) challenged(now unit.Time, counter, nonce uint64) Heard {
 	answer := Heard{Replies: true, Reply: Hello{FlagAnswer, nonce}, Announce: true}
 	switch {
@@ -139,8 +139,8 @@ func (e *End) notice(now unit.Time) Heard {
 	return Heard{Verdict: Replayed, Replies: true, Reply: Hello{FlagNotice, e.last}}
 }
 
-// repeats reports, once in Gap, that a hello may be heeded that could be replayed: an honest end asks no
-// sooner again, and one that replays makes no work.
+// repeats reports, once in Gap, that this end may act on a hello that could be replayed: an honest end asks
+// no sooner again, and one that replays causes no work.
 func (e *End) repeats(now unit.Time) bool {
 	if now < e.told+e.gap {
 		return false

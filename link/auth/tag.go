@@ -67,7 +67,7 @@ func (e *End) judge(frame []byte, at int) Verdict {
 	return Believed
 }
 
-// Believes reports whether a frame with this verdict is to be heeded.
+// Believes reports whether this end acts on a frame with this verdict.
 func (e *End) Believes(v Verdict) bool { return v == Believed || v == Missing && e.mode == Accept }
 
 // verify reports whether the code of a frame is right for a counter, by any key. The frame is as

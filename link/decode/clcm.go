@@ -23,7 +23,7 @@ type Hop struct {
 	Egress unit.Port `json:"egress"`
 }
 
-// isCLCM reports whether a message frame carries a CLCM, be it damaged.
+// isCLCM reports whether a message frame carries a CLCM, even a damaged one.
 func isCLCM(b []byte) bool {
 	return len(b) > offPayload+6 && b[offPayload]>>1 == shpiner.Type &&
 		string(b[offPayload+2:offPayload+5]) == shpiner.OUI && b[offPayload+5] == shpiner.Subtype

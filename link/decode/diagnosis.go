@@ -20,7 +20,7 @@ type Diagnosis struct {
 	Answered bool          `json:"answered,omitempty"`
 }
 
-// isDiagnosis reports whether a message frame carries a lap or a quest, be it damaged.
+// isDiagnosis reports whether a message frame carries a lap or a quest, even a damaged one.
 func isDiagnosis(b []byte) bool { return len(b) > offPayload && itsy.IsMessage(b[offPayload:]) }
 
 func newDiagnosis(m itsy.Message) *Diagnosis {

@@ -29,7 +29,7 @@ type header struct {
 	flags, kind uint8
 	headers     uint16 // bytes of all headers: a hint
 	size        uint16 // bytes of payload in each frame, less in the last
-	sumStart    uint16 // where the checksum starts that is to be completed
+	sumStart    uint16 // where summing starts, for the checksum that has to be completed
 	sumOffset   uint16 // from there, where it is
 }
 

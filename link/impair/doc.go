@@ -1,7 +1,7 @@
-// Package impair is what a wire does to frames besides carrying them: it delays, loses,
+// Package impair is what a wire does to frames apart from carrying them: it delays, loses,
 // repeats and reorders them. It is one set of rules for both worlds: the simulator's wires
 // and the stage between a live port and its link ask it what becomes of each frame, and
-// keep to the answer by their own clocks.
+// carry out the answer by their own clocks.
 //
 //	frame ──▶ Wire.Send ──▶ Fate: how many copies, how late, overtaken
 //	             │
@@ -14,6 +14,6 @@
 //     was given, and on nothing else; a fault of 0 draws nothing.
 //   - pure: it reads no clock, and a Tape alone keeps frames.
 //
-// It does not delay anything itself, and does not put forged frames anywhere: whoever
-// drives the wire does.
+// It does not delay anything itself, and does not put forged frames anywhere: the code
+// that drives the wire does.
 package impair

@@ -33,7 +33,7 @@ const (
 // Resolution is how precisely a live wire keeps time: what is shorter, it does not play.
 const Resolution = unit.Millisecond
 
-// Live is what of f a live wire plays.
+// Live is the part of f that a live wire plays.
 func (f Faults) Live() Faults {
 	if f.Delay < Resolution {
 		f.Delay = 0

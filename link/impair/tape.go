@@ -5,11 +5,11 @@ import "bytes"
 // TapeMax is how many control frames a Tape keeps.
 const TapeMax = 64
 
-// Tape keeps the last control frames that went by on a wire, for somebody who replays them. The
+// Tape keeps the last control frames that passed on a wire, for somebody who replays them. The
 // zero value is empty.
 type Tape struct {
 	frames [TapeMax][]byte
-	n      int // that went by
+	n      int // that passed
 }
 
 // See keeps a copy of a frame if it is a control frame.
@@ -21,8 +21,8 @@ func (t *Tape) See(frame []byte) {
 	}
 }
 
-// Last is a copy of the nth last control frame that went by, the last one for 1, with one bit
-// inverted unless flip is 0, which counts from 1. It is nil if there was none.
+// Last is a copy of the nth last control frame that passed, the last one for 1. The bit flip, which
+// counts from 1, is inverted; 0 inverts none. Last is nil if there was no such frame.
 func (t *Tape) Last(nth, flip int) []byte {
 	if nth < 1 || nth > min(t.n, TapeMax) {
 		return nil

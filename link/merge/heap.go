@@ -13,7 +13,7 @@ type frame struct {
 	number uint64 // in order of arrival
 }
 
-// frameBytes is what a frame in the heap costs besides its bytes.
+// frameBytes is what a frame in the heap costs in addition to its bytes.
 const frameBytes = 128
 
 // waiting is a heap of frames, the next one at its top.

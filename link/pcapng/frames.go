@@ -54,7 +54,7 @@ func NewFrames(r io.Reader, seen func(id int, s pcapgo.NgInterfaceStatistics)) (
 func (f *Frames) Next() ([]byte, gopacket.CaptureInfo, pcapgo.NgPacketOptions, error) {
 	f.blocks.packet = false
 	data, ci, opt, err := f.ng.ReadPacketDataWithOptions()
-	const around = 16 // bytes of a block besides the packet, at least
+	const around = 16 // bytes of a block around the packet, at least
 	if err == nil && (f.buf.Buffered() > 0 || len(f.blocks.rest) > 0 || len(data)+around > len(f.blocks.buf)) {
 		err = errLengths
 	}

@@ -105,7 +105,7 @@ func hurry() error {
 // sockets, a timer and an eventfd for each port, and its logs and sockets.
 const filesOf = 5*int(unit.MaxPorts) + 16
 
-// allowFiles raises RLIMIT_NOFILE to what so many nodes need, or to the hard limit. A node
+// allowFiles raises RLIMIT_NOFILE to what this number of nodes needs, or to the hard limit. A node
 // that still runs out of descriptors reports it.
 func allowFiles(nodes int) error {
 	var limit unix.Rlimit

@@ -11,11 +11,11 @@ import (
 )
 
 // Announce says what switch is about to run, and which of its ports are down; an interface
-// that is not there is left to whoever opens the port.
+// that is not there is left to the code that opens the port.
 func Announce(w io.Writer, cfg config.Switch) { announce(w, cfg, interfaceFlags) }
 
 // announce says what switch is about to run, and which of its ports are down; flags asks
-// for those of an interface, and an error of it is left to whoever opens the port.
+// for those of an interface, and an error of it is left to the code that opens the port.
 func announce(w io.Writer, cfg config.Switch, flags func(iface string) (net.Flags, error)) {
 	var ports []string
 	for _, p := range cfg.Ports {

@@ -21,7 +21,7 @@ func Await(ctx context.Context, w io.Writer, names []string, wait time.Duration)
 	}
 	missing := absent(names)
 	if wait == 0 || len(missing) == 0 {
-		return nil // whoever opens them says what is wrong
+		return nil // opening them says what is wrong
 	}
 	fmt.Fprintf(w, "waiting for %s, at most %s\n", strings.Join(missing, ", "), wait)
 	patience, stop := context.WithTimeoutCause(ctx, wait, errNotThere)

@@ -49,7 +49,7 @@ func (r *runner) captureToFile(path string) error {
 	return nil
 }
 
-// open opens an interface and lets captures see its frames.
+// open opens an interface and makes its frames visible to captures.
 func (r *runner) open(p live.Port) (link.Link, error) {
 	open := r.openPort
 	if open == nil {

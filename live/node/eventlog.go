@@ -61,7 +61,7 @@ func (l *eventLog) write(events []event.Event) {
 	}
 }
 
-// append writes buf, which holds so many events, and returns what is wrong with the log if that is new.
+// append writes buf, which holds this number of events, and returns what is wrong with the log if that is new.
 func (l *eventLog) append(events int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"softswitch/unit"
 )
 
-// instant is the argument of "keep", and of "stats" that are to be as of that instant.
+// instant is the argument of "keep", and of a request for "stats" as of that instant.
 // Without one, stats are as of now.
 type instant client.Instant
 

@@ -23,7 +23,7 @@ type Place struct {
 	Crowded bool
 	// Poller fetches the frames of all nodes of the process; nil if none does.
 	Poller *live.Poller
-	// Life lets others end and halt it apart from the process.
+	// Life allows others to end and halt it apart from the process.
 	Life *Life
 }
 

@@ -19,8 +19,8 @@ func (r *restart) Error() string {
 	return "restart with detector " + r.Detector + ", response " + r.Response
 }
 
-// restart ends the switch and lets another take its place. Its interfaces stay up; to
-// its neighbours it is a switch that is silent for a moment.
+// restart ends the switch, and another takes its place. Its interfaces stay up; to its
+// neighbours it is a switch that is silent for a moment.
 func (s *switchNode) restart(_ *live.Node, args json.RawMessage) (any, error) {
 	if s.fixed != "" {
 		return nil, errors.New("restart: " + s.fixed)

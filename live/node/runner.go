@@ -122,8 +122,8 @@ func (r *runner) serveControl(n *live.Node, handle func(*live.Node, control.Requ
 	return nil
 }
 
-// end closes what the run has opened, and returns how it ended. That a file is incomplete fails
-// the run, unless the switch restarts: then the file begins anew.
+// end closes what the run has opened, and returns how it ended. An incomplete file fails the
+// run, unless the switch restarts: then the file starts again from scratch.
 func (r *runner) end(ctx context.Context, err error) error {
 	for i := len(r.undo) - 1; i >= 0; i-- {
 		r.undo[i]()

@@ -16,7 +16,7 @@
 // where v is an unsigned varint, t the time in nanoseconds since the last entry that
 // has one, also a v, and p a port, one byte:
 //
-//	L  p, v slots                                    Lend, of so many slots at most
+//	L  p, v slots                                    Lend, of at most this many slots
 //	R  t, p, v n, n x (v length, v kept, kept bytes) Receive
 //	T  t, p, v room, v n, v next - now + 1, 0: never Transmit and what it returned
 //	S  t, p, v n                                     Sent

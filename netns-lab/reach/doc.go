@@ -8,7 +8,7 @@
 //	NODE/events.jsonl <--'   stdin and stdout  '--- its event log
 //
 // The relay keeps one agent for each node and gives it as many streams as are wanted
-// (yamux). What it makes is what a lab of namespaces has in its run directories, so whoever
+// (yamux). What it makes is what a lab of namespaces has in its run directories, so code that
 // asks nodes, or follows their logs, need not know the difference.
 //
 // Read in this order: agent.go (beside a node), relay.go (on this machine), stream.go (what
@@ -18,6 +18,6 @@
 //   - nothing-listens: no port of a network is opened, and beside the node no socket;
 //   - ends-with: an agent ends with its relay, however that ends.
 //
-// What it does not do: it starts no node and ends none but by a request, and does not try
+// What it does not do: it starts no node, ends one only by a request, and does not try
 // again to reach one that is gone.
 package reach

@@ -95,7 +95,7 @@ type far struct {
 func (f *far) start(ctx context.Context, working *sync.WaitGroup) error {
 	argv := slices.Concat(f.node.Via, f.node.Agent)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	// The agent ends when its input does, and not by Ctrl-C for whoever waits for the relay.
+	// The agent ends when its input does, and not by a Ctrl-C for the program that waits for the relay.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log, err := safefile.Create(f.node.LogPath())
 	if err != nil {
@@ -196,8 +196,8 @@ func (f *far) forward(ln net.Listener, kind byte) {
 	}
 }
 
-// copyLog keeps a copy of the node's event log; when another takes its place the copy is
-// made anew.
+// copyLog keeps a copy of the node's event log; when another log takes its place the copy
+// starts again from scratch.
 func (f *far) copyLog(path string) {
 	for {
 		s, err := f.open(ofLog)

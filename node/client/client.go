@@ -41,7 +41,7 @@ const (
 	ClearGroupMarks = "priority_group_watermark"
 )
 
-// RestartArgs are what a switch that begins anew in its process is to run.
+// RestartArgs are what a switch runs after it restarts in its process.
 type RestartArgs struct {
 	Detector string `json:"detector"`
 	Response string `json:"response"`
@@ -123,7 +123,7 @@ func Capture(e control.Endpoint, offset int64) (*control.Conn, error) {
 	return control.Open(e.Path, "capture", config.CaptureRequest{Offset: offset})
 }
 
-// Clear starts counters or watermarks of a switch anew, for whoever looks.
+// Clear restarts counters or watermarks of a switch, for everyone who looks.
 func Clear(e control.Endpoint, what string) error { return e.Call("clear", CounterArgs{what}, nil) }
 
 // Keys has a switch read its file of keys again.
@@ -148,7 +148,7 @@ func Stop(e control.Endpoint) error { return e.Call("stop", nil, nil) }
 // Act changes the behaviour of a host.
 func Act(e control.Endpoint, a config.Act) error { return e.Call("act", a, nil) }
 
-// Restart has a switch begin anew in its process, its buffers empty.
+// Restart makes a switch restart in its process, with empty buffers.
 func Restart(e control.Endpoint, args RestartArgs) error { return e.Call("restart", args, nil) }
 
 // Impair has the wire from a port do this to frames.

@@ -75,7 +75,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	return c
 }
 
-// heeds reports whether port p heeds 802.3x PAUSE.
+// heeds reports whether port p honours 802.3x PAUSE.
 func (f PFC) heeds(p Port) bool { return cmp.Or(p.Pause, f.Pause) == "heed" }
 
 // BuildBuffer is the part of Build that is about the buffer.

@@ -83,7 +83,7 @@ func checkLive(d *strictyaml.Doc, l Live) {
 	}
 }
 
-// CheckLogLimit adds a fault if an event log cannot have so many MiB.
+// CheckLogLimit adds a fault if an event log cannot have this number of MiB.
 func CheckLogLimit(d *strictyaml.Doc, path string, mib int) {
 	within(d, path, mib, 1, LogLimitMax)
 }

@@ -89,8 +89,8 @@ func (s *Switch) headrooms() (bytes []int) {
 	return bytes
 }
 
-// pooledHeadroom is what the headrooms of all groups of s take at most, in bytes, besides what so many
-// bytes a port hold.
+// pooledHeadroom is what the headrooms of all groups of s take at most, in bytes, beyond the bytes that
+// each port has of its own, port.
 func (s *Switch) pooledHeadroom(port int) (bytes int) {
 	for i := range s.Ports {
 		bytes += max(0, len(s.PFC.Lossless)*s.XOFFOf(i)-port)

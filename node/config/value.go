@@ -108,7 +108,7 @@ func ParseCable(s string) (unit.Time, error) {
 	return 0, fmt.Errorf(`%q is not the length of a cable: write metres, such as "300m"; at most 198000000m, in which light is under way for a second`, s)
 }
 
-// CableOf is how many metres of fibre take so long.
+// CableOf is how many metres of fibre take this long.
 func CableOf(t unit.Time) (metres float64) { return float64(t) / nsPerMetre }
 
 // ParseMAC parses a unicast MAC address such as "02:00:00:01:00:03" into the low 48

@@ -144,7 +144,7 @@ func (out sink) class(w *observe.Switch, p *observe.Port, c int) {
 	out.put(groupMark, float64(g.HeadroomWatermark), with("headroom")...)
 }
 
-// deadlocked sends, for every lossless queue, whether a deadlock is in force there.
+// deadlocked sends, for every lossless queue, whether a deadlock is active there.
 func (out sink) deadlocked(w *observe.Switch, h *observe.History) {
 	for i := range w.Ports {
 		for _, c := range w.Lossless {

@@ -13,7 +13,7 @@
 //   - no-foreign-host: Host is an IP address, localhost, or the name that was asked to be served;
 //   - no-foreign-origin: Origin is absent, or what Host says.
 //
-// What it does not do: it knows no users. Whoever can connect, as every user of this machine can
+// What it does not do: it knows no users. Anyone who can connect, as every user of this machine can
 // to loopback, gets an answer.
 
 package metrics

@@ -51,11 +51,11 @@ func Handler(lab string, take func() Sample) http.Handler {
 	return mux
 }
 
-// inTurn makes one answer at a time by next, and rests after it, whoever asks how often. More than
-// scrapesMax that wait are told to come again. A client that reads slowly holds up nobody: its
-// answer is sent when it is made. The time to send it begins then, and not with the request (as
-// http.Server.WriteTimeout has it): with the rest before it, the answer of a lab of which a node
-// is stopped can be made 10 s after it was asked for.
+// inTurn has next make one answer at a time, and rests after it, no matter who asks or how often.
+// When scrapesMax wait, further ones are told to try again. A client that reads slowly holds up
+// nobody: its answer is sent when it is made. The time to send it begins then, and not with the
+// request (as http.Server.WriteTimeout has it): with the rest before it, the answer of a lab in
+// which a node is stopped can be made 10 s after it was asked for.
 func inTurn(next http.Handler) http.Handler {
 	places := make(chan struct{}, scrapesMax)
 	turn := make(chan time.Time, 1) // when the rest is over; empty while an answer is made

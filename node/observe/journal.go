@@ -14,7 +14,7 @@ import (
 type Deadlocks struct {
 	Declared uint64    `json:"declared"` // since the switch started
 	Findings []Finding `json:"findings"` // the latest, oldest first
-	// Measures are in force, oldest first.
+	// Measures are the actions in effect, oldest first.
 	Measures []Measure `json:"measures"`
 }
 
@@ -30,7 +30,7 @@ type Finding struct {
 	// Over is when the bucket resumed or the pause of the queue ended; 0 while neither
 	// has happened: then the deadlock lasts.
 	Over unit.Time `json:"over_ns"`
-	// Causes are why it came to be according to the detector, the likeliest first.
+	// Causes are why it formed according to the detector, the likeliest first.
 	Causes []Cause `json:"causes"`
 }
 
@@ -47,7 +47,7 @@ type Cause struct {
 	Flows      []string `json:"flows"`      // hashes, as in event logs
 }
 
-// Measure is an action that is in force: it was begun and has not been ended.
+// Measure is an action that is in effect: it was begun and has not been ended.
 type Measure struct {
 	Since  unit.Time `json:"since_ns"`
 	Action string    `json:"action"`
@@ -65,8 +65,8 @@ type Place struct {
 	Class int    `json:"priority"`
 }
 
-// Bounds of what a Journal keeps: of findings ended ones are dropped first, of measures in
-// force the oldest.
+// Bounds of what a Journal keeps: of findings, those that are over are dropped first; of actions
+// in effect, the oldest.
 const (
 	findingsMax = 64
 	measuresMax = 1024
@@ -103,7 +103,7 @@ type Journal struct {
 
 	mu       sync.Mutex
 	findings []finding                   // guarded by mu
-	measures []event.Event               // guarded by mu: those that began what is in force, oldest first
+	measures []event.Event               // guarded by mu: those that began the actions in effect, oldest first
 	history  History                     // guarded by mu
 	xoff     map[detect.Bucket]unit.Time // guarded by mu: since when buckets are XOFF
 }
@@ -214,7 +214,7 @@ func (j *Journal) caused(e *event.Event, b detect.Bucket, q detect.Queue) {
 	}
 }
 
-// acted begins and ends measures.
+// acted begins and ends actions.
 func (j *Journal) acted(e *event.Event) {
 	anyBucket := e.Port == unit.NoPort || e.Action == detect.ActionRestrict // a queue is restricted to one
 	end := func(a detect.Action) {
@@ -229,7 +229,7 @@ func (j *Journal) acted(e *event.Event) {
 	if !e.Action.Lasts() {
 		return
 	}
-	end(e.Action) // it is begun anew
+	end(e.Action) // it begins again
 	if len(j.measures) == measuresMax {
 		j.measures = slices.Delete(j.measures, 0, 1)
 	}

@@ -141,7 +141,7 @@ type Port struct {
 	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
 	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
 	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
-	// RxPause8023 is 802.3x PAUSE frames that were heeded; others are among Drops.
+	// RxPause8023 is 802.3x PAUSE frames that were honoured; others are among Drops.
 	RxPause8023 uint64                 `json:"rx_pause_8023,omitempty"`
 	Paused      [unit.Priorities]bool  `json:"paused"`
 	Pause       [unit.Priorities]Pause `json:"pause"`
@@ -177,7 +177,7 @@ type Auth struct {
 }
 
 // RefusedBy is how many control frames that came in by the port were not believed, by the
-// verdict on them (linkauth.Verdict).
+// verdict on them (auth.Verdict).
 func (p Port) RefusedBy() map[string]uint64 {
 	by := map[string]uint64{}
 	for v := auth.Missing; v < auth.Verdicts; v++ {
@@ -222,7 +222,7 @@ type Pause struct {
 	Count uint64    `json:"count,omitzero"`
 	Time  unit.Time `json:"time_ns,omitzero"`
 	// Start and Last are when the latest pause began and how long it lasted; Last is 0
-	// while it is in force.
+	// while it is active.
 	Start unit.Time `json:"start_ns,omitzero"`
 	Last  unit.Time `json:"last_ns,omitzero"`
 }

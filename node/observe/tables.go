@@ -105,7 +105,7 @@ type Buffer struct {
 	HeadroomPool *HeadroomPool `json:"headroom_pool,omitempty"`
 }
 
-// HeadroomPool is a shared headroom pool in bytes; Port is what each port has besides.
+// HeadroomPool is a shared headroom pool in bytes; Port is what each port has of its own.
 type HeadroomPool struct {
 	Size int `json:"size"`
 	Port int `json:"port"`
@@ -177,7 +177,7 @@ func lossless(c *dataplane.Config) []int {
 	return classes
 }
 
-// Labels are the labels at a port and class: In came with the pause in force at the
+// Labels are the labels at a port and class: In came with the active pause of the
 // queue, Out left with the latest pause of the bucket; nil for no label.
 type Labels struct {
 	Port   string `json:"port"`

@@ -28,7 +28,7 @@ type WatchdogQueue struct {
 // Storms are the counters of watchdogs that a switch had before.
 type Storms map[detect.Queue]watchdog.Stats
 
-// Keep adds the counters of the watchdog that is to be taken out of s, if it has one.
+// Keep adds the counters of the watchdog of s, if it has one, before that is taken out.
 func (st Storms) Keep(s *dataplane.Switch) {
 	if w, ok := s.Detector().(*watchdog.Watchdog); ok {
 		for _, q := range losslessQueues(s) {

@@ -1,6 +1,6 @@
 // Package clocks bounds when something happened by one machine's clock, given when it
-// happened by another's. All it goes by is frames: each one left by one clock and came by
-// another, and it came after it left.
+// happened by another's. All it uses is frames: each one left at a time of one clock and
+// arrived at a time of another, and it arrived after it left.
 //
 //	clock A  ----s----------r'-----x?----     o = B - A, the offset
 //	              \        /
@@ -11,10 +11,10 @@
 // clocks), table.go (the least of a range).
 //
 // There are two kinds of bounds on the time of x by clock A. Those of causality need
-// nothing but the frames: x is not before the sending of a frame that had come to B by
-// then, and not after the coming of a frame that B sent later. Those of the clocks assume
-// that each clock keeps to its rate within MaxDrift; so what a frame says of the offset
-// holds for some time before and after it, less by the drift.
+// nothing but the frames: x is not before the sending of a frame that had reached B by then,
+// and not after the arrival of a frame that B sent later. Those of the clocks assume that
+// each clock keeps to its rate within MaxDrift; so what a frame says of the offset holds for
+// some time before and after it, less by the drift.
 //
 // A clock may step: its rate is then anything for a moment. Frames before the step say
 // nothing of the offset after it. So the frames before x and those after it bound x apart,

@@ -175,7 +175,7 @@ func (a *auditor) inFlightFits() {
 	if len(a.v.Killed) > 0 || len(a.r.Switches) < len(p.Switches) || slices.ContainsFunc(p.Links, func(l scenario.Link) bool { return l.Rate == 0 || l.Loss > 0 }) {
 		return
 	}
-	unwanted := map[uint32]int64{} // copies of flooded frames that came to where nobody wants them
+	unwanted := map[uint32]int64{} // copies of flooded frames that arrived where nobody wants them
 	room := int64(0)
 	for i := range a.r.Switches {
 		w := &a.r.Switches[i]
@@ -210,7 +210,7 @@ func (a *auditor) inFlightFits() {
 }
 
 // onLinks is how many bytes all links hold at most, and how many those held that went down: those are
-// lost, and no node counts them. Twice the delay, because a frame that others are to overtake takes as
+// lost, and no node counts them. Twice the delay, because a frame that others should overtake takes as
 // long (link/impair); twice the sum, because a link has two directions.
 func (a *auditor) onLinks(longest int64) (bytes int64) {
 	p := a.r.Plan
@@ -292,7 +292,7 @@ func (a *auditor) binsAddUp() {
 }
 
 // messagesAddUp: of a connection with an end no more is acknowledged than it has, and all of
-// it if it came to its end.
+// it if it reached its end.
 func (a *auditor) messagesAddUp() {
 	for i := range a.v.Flows {
 		f := &a.v.Flows[i]

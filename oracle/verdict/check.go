@@ -7,8 +7,8 @@ import (
 )
 
 // check sets Expected and ExpectedMet, and Reasons where it is not met. All reasons are listed, not only the
-// first. What is not expected is not checked, but for loss: a fabric with PFC is to lose no lossless
-// frame, whether the scenario says so or not.
+// first. What is not expected is not checked, but for loss: a fabric with PFC should lose no lossless frame,
+// whether the scenario says so or not.
 func (v *Verdict) check(want scenario.Wanted) {
 	v.Reasons, v.Expected = nil, want != scenario.Wanted{}
 	miss := func(format string, args ...any) { v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...)) }
@@ -56,9 +56,9 @@ func (v *Verdict) checkDetected(want bool, miss func(string, ...any)) {
 	}
 }
 
-// checkDecided holds against the expectation what is undecided: what is expected not to be has to be
+// checkDecided holds what is undecided against the expectation: what is expected not to be has to be
 // proved, and so has that no deadlock is undeclared, which Detected asks for. What is expected to be is
-// proved by one of it, whatever is undecided besides.
+// proved by one instance of it, whatever else is undecided.
 func (v *Verdict) checkDecided(want scenario.Wanted, miss func(string, ...any)) {
 	none := func(b *bool) bool { return b != nil && !*b }
 	if v.Undecided > 0 && none(want.FalseAlarm) {

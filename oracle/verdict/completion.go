@@ -150,7 +150,7 @@ func (v *Verdict) countCompletion(hosts []observe.Host, end func(host string) un
 }
 
 // slowest is the order of flows, by index, that shows the slowest first: those with an end
-// that have not come to it, the first to begin before others; those that have, by slowdown;
+// that have not reached it, the first to begin before others; those that have, by slowdown;
 // the others by what they received. Flows that are equal stay in their order.
 func (v *Verdict) slowest() []int {
 	order := make([]int, len(v.Flows))

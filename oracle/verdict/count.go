@@ -144,7 +144,7 @@ func messagesOf(m *host.Messages, alone unit.Time) *MessageResult {
 	return r
 }
 
-// perSecond is so many bytes in a time as bits per second, rounded down. A gigabyte times a
+// perSecond is a number of bytes in a time as bits per second, rounded down. A gigabyte times a
 // second in nanoseconds does not fit 64 bits, so the product has 128; a time of 0 counts as one ns.
 func perSecond(bytes uint64, in unit.Time) int64 {
 	hi, lo := bits.Mul64(bytes, 8*uint64(unit.Second))

@@ -51,7 +51,7 @@ func (v *Verdict) Dropped(named bool) (frames, of int64) {
 	return frames, of
 }
 
-// droppedShown is how many flows a line has. Chosen: as many as a line or two take; the JSON has all.
+// droppedShown is how many flows a line has. Chosen: what fits in a line or two; the JSON has all.
 const droppedShown = 4
 
 // writeDropped writes of whom frames were dropped on purpose, the flows with most first.

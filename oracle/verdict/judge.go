@@ -20,7 +20,7 @@ type Run struct {
 	// clock.
 	Truth *oracle.Result
 	Start unit.Time
-	// Ends are the scenario's end by the clocks of hosts, by name, of those that do not go by
+	// Ends are the scenario's end by the clocks of hosts, by name, of those that do not use
 	// the oracle's.
 	Ends map[string]unit.Time
 	// Switches and Hosts are those that answered, as of the end.
@@ -36,7 +36,7 @@ type Run struct {
 }
 
 // Of is the verdict of a run. It is not valid if the run has Doubts, or if its figures
-// contradict each other. The order matters: count needs the measures that judge lists, the completion of
+// contradict each other. The order matters: count needs the actions that judge lists, the completion of
 // flows needs the flows, what is expected needs all figures, and audit goes through the lot.
 func Of(r Run) *Verdict {
 	s := r.Plan.Scenario
@@ -105,7 +105,7 @@ func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 	}
 }
 
-// judgeMeasures lists what systems did and could not do. A measure has the priority of its queue, or of its
+// judgeMeasures lists what systems did and could not do. An action has the priority of its queue, or of its
 // bucket if it is about no queue; the node is the same for both.
 func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
 	port := func(p unit.NodePort) string {

@@ -17,7 +17,7 @@ import (
 // WireLoss is the reason of lossless frames that receivers miss and no node says it dropped.
 const WireLoss = "wire"
 
-// total is what a node dropped of a flow, on purpose or not, that was to go on.
+// total is what a node dropped of a flow, on purpose or not, that should have gone on.
 func total(d observe.FlowDrops) uint64 { return d.Lost + d.Response + d.Policed + d.IncompleteARP }
 
 // dropsByFlow is what switches dropped of each flow, by its hash, and how many frames they

@@ -84,7 +84,7 @@ type Verdict struct {
 	// Completion is that of the flows that have an end, nil if none has one.
 	Completion      *Completion `json:"completion,omitempty"`
 	PFC             PFCFrames   `json:"pfc"`
-	ControlMessages int         `json:"control_messages"` // of the detector, besides pause frames
+	ControlMessages int         `json:"control_messages"` // of the detector, apart from pause frames
 
 	// Of the switch with the most: the detector's own state, and the accounts of the
 	// buffer manager, which exist with or without a detector.
@@ -140,8 +140,8 @@ type Detection struct {
 	// declared queue's first; empty if the logs do not show it.
 	Loop    []string     `json:"loop"`
 	Trigger FoundTrigger `json:"initial_trigger"`
-	// Causes are why it came to be according to the detector, the likeliest first; empty
-	// if it did not say.
+	// Causes are why it formed according to the detector, the likeliest first; empty if
+	// it did not say.
 	Causes       []FoundCause `json:"causes"`
 	TruePositive bool         `json:"true_positive"`
 	// Judged is "true", "false", "premature", "late" or, with several clocks, "undecided".
@@ -170,7 +170,7 @@ type AuthFault struct {
 	// Agreed: the far end has answered, so what it says can be told from what others say.
 	Agreed bool `json:"agreed"`
 	// Refused are the control frames that were not believed, by reason: see
-	// linkauth.Verdict.
+	// auth.Verdict.
 	Refused map[string]uint64 `json:"refused"`
 	// Behind is how often its counter was behind what the far end had believed.
 	Behind int `json:"behind,omitempty"`
@@ -189,7 +189,7 @@ type Measure struct {
 	Amount   int       `json:"amount"`
 	// Flow is the hash of the flow's addresses and ports, 0 for none.
 	Flow uint32 `json:"flow,omitempty"`
-	// Why is what a measure that lasts is for, and Until what ends it; "" of another one.
+	// Why is what an action that lasts is for, and Until what ends it; "" of another one.
 	Why   string `json:"why,omitempty"`
 	Until string `json:"until,omitempty"`
 }
@@ -340,8 +340,8 @@ type Headroom struct {
 	Late     unit.Time `json:"late_ns"`
 }
 
-// PFCFrames counts the PFC frames that switches sent, per class. XON has those too by which
-// a live switch that begins lets go of its neighbours.
+// PFCFrames counts the PFC frames that switches sent, per class. XON includes those by
+// which a live switch that begins releases its neighbours.
 type PFCFrames struct {
 	XOFF    int `json:"xoff"`
 	XON     int `json:"xon"`

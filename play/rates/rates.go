@@ -37,17 +37,17 @@ type Finding struct {
 	Took    unit.Time `json:"took_ns"`
 }
 
-// Step is what came of a rate: it ends with the first run that did not do, and is Held if
-// there is none.
+// Step is the result of a rate: it ends with the first run that did not hold it, and is Held
+// if there is none.
 type Step struct {
 	Rate unit.Rate `json:"rate_bps"`
 	Held bool      `json:"held"`
 	Runs []Run     `json:"runs"`
 }
 
-// Run is what came of a run.
+// Run is the result of a run.
 type Run struct {
-	Why string `json:"why"` // it did not do, "" if it did
+	Why string `json:"why"` // it did not hold the rate, "" if it did
 	// Arrived is what both receivers got, per mille of what their links carry.
 	Arrived  int               `json:"arrived_permille"`
 	Lost     int               `json:"lossless_lost"`
@@ -119,7 +119,7 @@ func (f *Finding) step(i int) *Step {
 	return &Step{Rate: r, Held: true, Runs: []Run{}}
 }
 
-// try plays so many runs at the rate tried[i], until one does not do.
+// try plays up to this number of runs at the rate tried[i], until one shows that the rate does not hold.
 func (f *Finding) try(i, runs int, play func(unit.Rate) (Run, error)) (did bool, err error) {
 	s := f.step(i)
 	for range runs {
@@ -173,7 +173,7 @@ func (f Fabric) judge(v *verdict.Verdict, r unit.Rate) Run {
 	return one
 }
 
-// arrived is how much came to the receiver that got less, per mille of what its link carries,
+// arrived is how much reached the receiver that got less, per mille of what its link carries,
 // from a tenth of the time that hosts send until they stop.
 func (f Fabric) arrived(v *verdict.Verdict, r unit.Rate) int {
 	bin := v.Duration / scenario.Bins

@@ -47,8 +47,8 @@ func (w *words) next(what string) string {
 	return word
 }
 
-// end refuses a number behind the last of so many: what the head of the file does not count is left out
-// otherwise. A text may follow.
+// end refuses a number behind the last of count entries: otherwise, what the head of the file does not
+// count would be left out. A text may follow.
 func (w *words) end(count int, what string) {
 	for w.err == nil && len(w.rest) == 0 && w.line < len(w.lines) {
 		w.rest = strings.Fields(w.lines[w.line])

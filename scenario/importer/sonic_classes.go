@@ -22,7 +22,7 @@ type profile struct {
 	name                                               string
 	pool, size, staticTh, dynamicTh, xon, offset, xoff string
 	// shared is the size of the pool of headroom, or ratio its over-subscription; ownPart is
-	// whether each port has a part of its own besides.
+	// whether each port has a part of its own in addition.
 	shared, ratio string
 	ownPart       bool
 	// dynamic is whether SONiC computes xoff of the port's speed, cable and mtu.

@@ -35,10 +35,10 @@ func (a *alikes) add(place, format string, args ...any) {
 	a.places[key] = append(a.places[key], place)
 }
 
-// at is the first of the places of a key, and how many there are besides.
+// at is the first of the places of a key, and how many more there are.
 func (a *alikes) at(key string) string { return andMore(a.places[key]) }
 
-// andMore is the first of some places, and how many there are besides.
+// andMore is the first of some places, and how many more there are.
 func andMore(places []string) string {
 	if n := len(places) - 1; n > 0 {
 		return fmt.Sprintf("%s and %d more", places[0], n)

@@ -32,7 +32,7 @@ func (d *drawing) arrivals() {
 	}
 }
 
-// awake is the time at which a host that is silent now and then has been active for so
+// awake is the time at which a host that is silent now and then has been active for this
 // many nanoseconds.
 func (d *drawing) awake(active float64) unit.Time {
 	if d.On == 0 {

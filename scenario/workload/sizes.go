@@ -14,7 +14,7 @@ import (
 // Sizes is a distribution of sizes in bytes.
 type Sizes struct{ points []point }
 
-// point says that so many of 100 messages have at most size bytes. Between two points the
+// point says that percent of 100 messages have at most size bytes. Between two points the
 // sizes are spread evenly.
 type point struct{ size, percent float64 }
 

@@ -20,7 +20,7 @@ import (
 // Campaign is a run that is played in shards.
 type Campaign struct {
 	dir string
-	// Program is the build that began it. Others may come to other results.
+	// Program is the build that began it. Other builds may give other results.
 	Program   string   `json:"softswitch"`
 	Arguments []string `json:"arguments"` // of softswitch, such as sim fuzz --n 100000
 	Shards    int      `json:"shards"`
@@ -31,7 +31,7 @@ const described = "campaign.json"
 
 // Create makes a folder, which must not be there, of a campaign. files are copied into it
 // under their own names, which are relative: shards are played in the folder. shards may be 0,
-// for as many as is usual. What the command says of its flags goes to show. Unless all of it
+// for the usual number. What the command says of its flags goes to show. Unless all of it
 // can be made there is no folder after it.
 func Create(ctx context.Context, dir string, arguments, files []string, shards int, show io.Writer) (*Campaign, error) {
 	c := &Campaign{Program: version.Exact(), Arguments: arguments, Shards: shards}

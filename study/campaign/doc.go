@@ -17,7 +17,7 @@
 // Invariants:
 //   - a file in shards is a whole shard: it gets its name when all of it is on the disk;
 //   - nobody plays a shard that is being played on the same file system, or is there;
-//   - whatever is ended at whatever moment, by a signal or by a power cut, the next run goes on.
+//   - anything may be ended at any moment, by a signal or by a power cut: the next run goes on.
 //
 // What it does not do: it schedules nothing and adds nothing up. Which machine plays which
 // shard is the engine's affair; package shard and the commands' packages merge.

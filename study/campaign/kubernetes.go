@@ -14,7 +14,7 @@ var jobText string
 
 var job = template.Must(template.New("job.yaml").Parse(jobText))
 
-// Pods are what a cluster needs to know besides the campaign.
+// Pods are what a cluster needs to know in addition to the campaign.
 type Pods struct {
 	Image string // which has the build of softswitch that began the campaign
 	Claim string // the persistent volume claim that holds the campaign's folder

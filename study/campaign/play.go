@@ -46,7 +46,7 @@ func (c *Campaign) Run(ctx context.Context, show io.Writer) error {
 	return nil
 }
 
-// rest is what is to be played.
+// rest is the shards that remain to be played.
 func (s *Status) rest() []int { return append(s.Missing, s.Damaged...) }
 
 var errBusy = errors.New("it is being played")
@@ -60,14 +60,14 @@ func (c *Campaign) Play(ctx context.Context, number int, wait bool, show io.Writ
 	if now := version.Exact(); now != c.Program {
 		return fmt.Errorf("campaign: %s was begun by softswitch %s, and this is %s: results may differ", c.dir, c.Program, now)
 	}
-	// Whoever can open a file can lock it, and keep a shard from being played.
+	// Anyone who can open a file can lock it, and keep a shard from being played.
 	for dir, mode := range map[string]os.FileMode{"playing": 0o700, "shards": 0o755} {
 		if err := safefile.MkdirAll(filepath.Join(c.dir, dir), mode); err != nil {
 			return fmt.Errorf("campaign: %w", err)
 		}
 	}
-	// Whoever has the lock of this file writes it. It is not emptied before, because it may
-	// be a finished shard, under its old name.
+	// The process that has the lock of this file writes it. It is not emptied before, because it
+	// may be a finished shard, under its old name.
 	out, err := safefile.OpenFile(filepath.Join(c.dir, "playing", fmt.Sprint(number)), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
@@ -160,7 +160,7 @@ func (c *Campaign) execute(ctx context.Context, p shard.Part, out *os.File, show
 	return err
 }
 
-// items is of how many items the command is. It checks all that the command goes by.
+// items is how many items the command has. It checks all that the command depends on.
 func (c *Campaign) items(ctx context.Context, show io.Writer) (int, error) {
 	out, err := os.CreateTemp("", "campaign-")
 	if err != nil {

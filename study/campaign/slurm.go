@@ -27,7 +27,7 @@ func (c *Campaign) missing() (numbers []int, program, dir string, err error) {
 	return s.rest(), program, dir, err
 }
 
-// Slurm submits an array job of all missing shards, with options of sbatch besides, and says
+// Slurm submits an array job of all missing shards, with further options of sbatch, and says
 // on show what it is called. Nodes find the folder and this program under the same paths.
 func (c *Campaign) Slurm(ctx context.Context, options []string, show io.Writer) error {
 	numbers, program, dir, err := c.missing()

@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// Chronology is how a deadlock came about: the XOFF periods that led to it, each with
+// Chronology is how a deadlock formed: the XOFF periods that led to it, each with
 // those that caused it. A period is caused, if more than XON of its bytes waited in
 // paused queues when it began, by the periods that paused those; else it is a source.
 // It is history: that a source came first does not say that the deadlock needed it.

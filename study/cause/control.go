@@ -8,10 +8,10 @@ import (
 	"softswitch/unit"
 )
 
-// Control is a treatment of as many other hosts, lossless flows and turns, drawn at
-// random from seed: what a treatment does is only worth something beside what that of
-// any others does. Other turns are those that lossless flows take. ok is false if there
-// are not as many others.
+// Control is a treatment of the same number of other hosts, lossless flows and turns, drawn
+// at random from seed: what a treatment does says something only beside what a treatment of
+// any others does. Other turns are those that lossless flows take. ok is false if there are
+// not enough others.
 func (c *Case) Control(t Treatment, seed uint64) (control Treatment, ok bool) {
 	rng := stat.Rand(seed)
 	var flows []string
@@ -25,10 +25,10 @@ func (c *Case) Control(t Treatment, seed uint64) (control Treatment, ok bool) {
 	return control, enough == [3]bool{true, true, true}
 }
 
-// LoopControl is as many hosts, flows and turns as t treats, drawn at random from seed out of
-// what the oracle knows of the loop without trying anything: hosts that have paused, flows
-// with frames in it, turns that hold it. It is what a guess comes to that knows the loop, so
-// what t treats may be drawn too. Of a kind of which there are fewer all are.
+// LoopControl is the same number of hosts, flows and turns as t treats, drawn at random from
+// seed out of what the oracle knows of the loop without trying anything: hosts that have
+// paused, flows with frames in it, turns that hold it. It is a guess that knows the loop, so
+// what t treats may be drawn too. If there are fewer of a kind, all of them are drawn.
 func (c *Case) LoopControl(t Treatment, seed uint64) Treatment {
 	rng := stat.Rand(seed)
 	return Treatment{

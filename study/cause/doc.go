@@ -1,6 +1,5 @@
 // Package cause says what caused a PFC deadlock, and proves it: it treats a suspect
-// from the start, plays the same run again, and looks whether the deadlock still comes
-// about.
+// from the start, plays the same run again, and looks whether the deadlock still forms.
 //
 //	Scenario, seed --New--> Case: the first deadlock, and which pause led to which
 //	                          |

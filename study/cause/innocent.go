@@ -7,8 +7,8 @@ import (
 )
 
 // Innocents are the flows that had no part in a deadlock: lossless flows that are not in
-// the smallest set of hosts and flows without which it does not come about, and go to no
-// host of that set. Of several such sets it is the one that does least harm.
+// the smallest set of hosts and flows without which it does not form, and go to no host of
+// that set. Of several such sets it is the one that does least harm.
 type Innocents struct {
 	Cause  Treatment // that set
 	Single bool      // it is one host or flow

@@ -9,8 +9,8 @@ import (
 	"softswitch/unit"
 )
 
-// ExplainScenario finds what caused the first deadlock of a scenario, with so many runs at a
-// time, until ctx ends; it reports progress on show. The error is cause.ErrNoDeadlock if
+// ExplainScenario finds what caused the first deadlock of a scenario, with at most workers runs
+// at a time, until ctx ends; it reports progress on show. The error is cause.ErrNoDeadlock if
 // there is none.
 func ExplainScenario(ctx context.Context, s *scenario.Scenario, seed uint64, workers int, show io.Writer) (*Report, error) {
 	c, err := untreated(ctx, s, seed, show)

@@ -12,8 +12,8 @@ type Trial struct {
 	Effect
 }
 
-// Smallest are the smallest sets of hosts and flows that are causal: with which treated
-// from the start the deadlock does not come about.
+// Smallest are the smallest sets of hosts and flows that are causal: if a set is treated
+// from the start, the deadlock does not form.
 type Smallest struct {
 	// Sets are of one size. There is none if not even all hosts and flows prevent it.
 	Sets []Trial `json:"sets"`

@@ -33,7 +33,7 @@ type Case struct {
 // fails: the cases 0 to Singles()-1. They come before pairs.
 func (c *Checker) Singles() int { return 1 + len(c.file) + len(c.links) + len(c.switches) }
 
-// Cases is the number of cases with up to so many failures: 0, 1 or 2.
+// Cases is the number of cases with up to this many failures: 0, 1 or 2.
 func (c *Checker) Cases(failures int) int {
 	switch failures {
 	case 0:

@@ -17,7 +17,7 @@
 //	             Report <-- which flows or hosts close it <-- cycles by the fewest failures
 //
 // Read in this order: Checker (this file), walk.go (where frames can go), cases.go (what
-// fails), check.go (one case, and how little of it is computed anew), graph.go (components
+// fails), check.go (one case, and how little of it is computed again), graph.go (components
 // and shortest cycles), merge.go (the cycles of all cases), report.go; then ways.go (how a
 // cycle could be closed) and cure.go (which routes make it); last run.go, witness.go and cures.go,
 // which check on all processors, play what was found, and try what breaks it.
@@ -82,7 +82,7 @@ type Checker struct {
 
 	walker walker
 	g      graph
-	redo   []bool // by destination: it has to be walked anew in this case
+	redo   []bool // by destination: it has to be walked again in this case
 	alone  []bool // by destination: its edges of this case are its own, not those of base
 	undo   []edge // that were counted for this case
 	marked []bool // by edge, of a walk that is looked at

@@ -94,8 +94,8 @@ func (c *Checker) Check(i int) *Result {
 	return r
 }
 
-// walkWhatGrows walks anew the destinations for which the failure opens a way that there
-// was not, as a backup is; or all. Of the others the edges can only become fewer.
+// walkWhatGrows walks again the destinations for which the failure opens a new way, such as
+// a backup; or all destinations. The others can only lose edges.
 func (c *Checker) walkWhatGrows(k Case, all bool) {
 	clear(c.redo)
 	for d := range c.dests {

@@ -17,7 +17,7 @@ type Removal struct {
 
 // Cuts are, for each turn of a cycle of this checker's report, removals that together take
 // the turn away, in the first of its failures: of each route by which frames take it, or of
-// the one by which they come to the switch, so that no frames are lost while nothing fails,
+// the one by which they reach the switch, so that no frames are lost while nothing fails,
 // if one of the two can be spared.
 func (c *Checker) Cuts(cy *Cycle) [][]Removal {
 	edges := cy.merged.edges

@@ -40,7 +40,7 @@ type cures struct {
 
 // Cures finds what takes all the cycles of a report away: routes to change, Tagger's rules
 // and, where frames are flooded, no flooding. Each is checked as the file was. parse reads
-// the scenario anew. A progress bar is drawn on out.
+// the scenario again. A progress bar is drawn on out.
 func (k *Checked) Cures(ctx context.Context, parse func() (*scenario.Scenario, error), out io.Writer) error {
 	if k.Report.Clean() {
 		return nil
@@ -288,7 +288,7 @@ func (c *cures) least(some []Removal) (set []Removal, exact bool, err error) {
 	return some, some != nil && fewer <= MaxExact, nil
 }
 
-// within finds a set of removals from up to so many routes that has these; whole says that
+// within finds a set of removals that contains has, from up to size routes; whole says that
 // all were tried.
 func (c *cures) within(has []Removal, size int, seen map[string]bool) (set []Removal, whole bool, err error) {
 	key := keyOf(has)

@@ -58,8 +58,8 @@ func zero(s []int32, n int) []int32 {
 }
 
 // cycles calls fn with a shortest cycle through each edge of the components, the same one
-// once or more. The edges are in the order of waiting and fn must not keep them. Only so
-// many nodes are begun from; it returns false if there are more.
+// once or more. The edges are in the order of waiting and fn must not keep them. It starts
+// from at most bound nodes, and returns false if there are more.
 func (g *graph) cycles(bound int, fn func(cycle []edge)) bool {
 	var cycle []edge
 	for root := range int32(len(g.nodes)) {

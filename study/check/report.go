@@ -18,20 +18,20 @@ type Report struct {
 	Hosts    int    `json:"hosts"`   // that may send
 	Links    int    `json:"links"`   // between switches
 	Subnets  int    `json:"subnets"` // that frames are for
-	// Failures is how many links fail at once, at most, besides those that the file has
+	// Failures is how many links fail at once, at most, in addition to those that the file has
 	// fail, and Cases how many cases that makes. Cyclic is how many of them have a cycle.
 	Failures int `json:"failures"`
 	Cases    int `json:"cases"`
 	Cyclic   int `json:"cases_with_cycle"`
 	// Cycles are the likeliest first: those of no failure or the file's own, of one and of
 	// two; among these those that the file's flows close; and short ones before long ones.
-	// More is how many there are besides.
+	// More is how many more there are.
 	Cycles []Cycle `json:"cycles"`
 	More   int     `json:"more"`
 	// Bounds are those that were reached, so that there may be other cycles than these.
 	Bounds []string `json:"bounds"`
 	// Warnings are what the file is warned of, such as headroom with which lossless frames can be
-	// lost whatever waits for whatever.
+	// lost without any cycle.
 	Warnings []string `json:"warnings"`
 	// Cures are what takes all cycles away, if that was asked for.
 	Cures []Cure `json:"cures,omitempty"`
@@ -58,7 +58,7 @@ type Route struct {
 	Backup []string `json:"backup"`
 }
 
-// Cycle is hops that can come to wait for one another, the last for the first.
+// Cycle is hops that can end up waiting for one another, the last for the first.
 type Cycle struct {
 	// When is what has to be down: "no failure", "the file's failures", "one failure" or
 	// "two failures". Failures are examples, at most three, each the links that are down;
@@ -74,8 +74,8 @@ type Cycle struct {
 	RoutingLoop bool   `json:"routing_loop"`
 	Hops        []Hop  `json:"hops"`
 	Turns       []Turn `json:"turns"` // from each hop to the next, in the first of Failures
-	// Witness is what came of the search for a scenario in which it deadlocks, nil if there
-	// was none.
+	// Witness is the result of the search for a scenario in which it deadlocks, nil if there
+	// was no search.
 	Witness *Witness `json:"witness,omitempty"`
 
 	merged *merged
@@ -111,7 +111,7 @@ type Witness struct {
 // Clean reports whether no cycle was found.
 func (r *Report) Clean() bool { return len(r.Cycles) == 0 }
 
-// Report makes the report of the results of all cases up to so many failures.
+// Report makes the report of the results of all cases with up to this many failures.
 func (c *Checker) Report(results []*Result, failures int) *Report {
 	r := &Report{
 		Warnings: append([]string{}, c.plan.Scenario.Warnings...),

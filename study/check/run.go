@@ -25,11 +25,11 @@ var maxCases = 5_000_000
 
 // Options are the settings of a check.
 type Options struct {
-	Failures int // of links at once, besides the file's: 0, 1 or 2
+	Failures int // of links at once, in addition to the file's: 0, 1 or 2
 	Workers  int // cases checked at a time, 1 or more
 }
 
-// Valid says what of opt is out of range, by the flags of "softswitch check".
+// Valid says which option is out of range, and names it by its flag of "softswitch check".
 func (opt *Options) Valid() error {
 	if opt.Failures < 0 || opt.Failures > 2 {
 		return fmt.Errorf("--failures: %d; valid: 0, 1 or 2", opt.Failures)

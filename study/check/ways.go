@@ -27,10 +27,10 @@ func (c *Checker) Own(cy *Cycle) bool { return cy.merged.rank == 0 }
 // candidates limits from how many switches, for a turn and a subnet, a way is chosen.
 const candidates = 16
 
-// Ways are so many ways for each turn of a cycle of this checker's report, in the first of
-// its failures, between hosts that have as little else to send and receive as can be. They
-// are to be flows with the numbers from first on: by these, ways without Via take their
-// turn, if any do.
+// Ways are up to this number of ways for each turn of a cycle of this checker's report, in the
+// first of its failures, between hosts that have as little else to send and receive as can be.
+// They will be flows with the numbers from first on: with these numbers, ways without Via take
+// their turn, if any do.
 func (c *Checker) Ways(cy *Cycle, each, first int) (ways []Way) {
 	k := c.Case(cy.merged.cases[0])
 	c.setLinks(k.Links, false)

@@ -59,7 +59,7 @@ func (k *Checked) Witnesses(ctx context.Context, data []byte, dir string, out io
 type search struct {
 	plan    *scenario.Plan
 	cycle   *Cycle
-	fabric  string   // what of the file is kept: all that builds the fabric
+	fabric  string   // the part of the file that is kept: all that builds the fabric
 	routes  []string // lines of it
 	fill    unit.Time
 	options []option
@@ -77,7 +77,7 @@ type option struct {
 	length unit.Time
 }
 
-// fabricKeys are the keys of a scenario file that a witness has as they are, besides routes.
+// fabricKeys are the keys of a scenario file that a witness has as they are, in addition to routes.
 var fabricKeys = []string{"topology", "buffer", "pfc", "trust", "dead", "flood", "prevention"}
 
 // trafficKeys are those of its traffic.

@@ -186,7 +186,7 @@ func percent(got, wanted int64) string {
 	return strconv.FormatFloat(p, 'f', 0, 64)
 }
 
-// decimal is n in units of per, with so many decimals.
+// decimal is n in units of per, with this number of decimals.
 func decimal(n, per int64, decimals int) string {
 	return strconv.FormatFloat(float64(n)/float64(per), 'f', decimals, 64)
 }

@@ -1,5 +1,5 @@
-// Package compare plays every scenario against every system and puts what came of
-// it side by side.
+// Package compare plays every scenario against every system and puts the results
+// side by side.
 //
 //	scenarios --World.Truth, once a seed--> who is innocent
 //	     |                                     v
@@ -48,7 +48,7 @@ import (
 type Source struct {
 	Name   string
 	SHA256 string // of the file
-	// Parse reads the scenario anew at each call, for a run may change what it is given.
+	// Parse reads the scenario again at each call, for a run may change what it is given.
 	Parse func() (*scenario.Scenario, error)
 }
 
@@ -64,7 +64,7 @@ type World struct {
 	Truth func(ctx context.Context, s *scenario.Scenario, seed uint64) (*Truth, error)
 }
 
-// Played is what came of playing a plan.
+// Played is the result of playing a plan.
 type Played struct {
 	*verdict.Verdict
 	// Drops is by flow; nil if this world does not know.
@@ -89,7 +89,7 @@ type Matrix struct {
 	Progress func(done, of int, what string)
 }
 
-// Comparison is what came of a Matrix.
+// Comparison is the result of a Matrix.
 type Comparison struct {
 	World string `json:"world"`
 	Rows  []Row  `json:"rows"`

@@ -1,6 +1,6 @@
 package compare
 
-// Outcome is what a row comes to, in a word that stands for itself without color.
+// Outcome is the result of a row, in a word that stands for itself without color.
 type Outcome string
 
 // Outcomes, from best to worst. A row has the first of them, from Invalid backwards,

@@ -89,7 +89,7 @@ func (m *Matrix) replay(ctx context.Context, c *Comparison, dir *replayDir, show
 	})
 }
 
-// showPair is the page of a pair, and what came of its run.
+// showPair is the page of a pair, and the verdict on its run.
 func showPair(ctx context.Context, src *Source, sys System, seed uint64, show Show) ([]byte, *verdict.Verdict, error) {
 	plan, err := planOf(src, sys)
 	if err != nil {
@@ -100,7 +100,7 @@ func showPair(ctx context.Context, src *Source, sys System, seed uint64, show Sh
 	return page.Bytes(), v, err
 }
 
-// outcomeOf is what a single run comes to.
+// outcomeOf is the outcome of a single run.
 func outcomeOf(v *verdict.Verdict) Outcome {
 	s := verdict.Summarize([]*verdict.Verdict{v})
 	r := Row{Figures: &Figures{

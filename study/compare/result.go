@@ -9,7 +9,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// result is what a comparison comes to, in words: what is said first of all, and then what is
+// result is the outcome of a comparison in words: what is said first of all, and then what is
 // true of which systems.
 type result struct {
 	First      string

@@ -247,7 +247,7 @@ func (g *Goodput) add(got *verdict.FlowResult, demand int64, toEnd bool) {
 }
 
 // demand is what a flow sends if nothing holds it back, in bits per second of whole
-// frames, without what a frame occupies on the wire besides.
+// frames, without what else a frame occupies on the wire.
 func demand(s *scenario.Scenario, f *scenario.Flow) int64 {
 	link := s.Links[s.Fabric.Nodes[f.From].Ports[0].Link].Rate
 	rate := cmp.Or(link, unit.NominalRate)

@@ -10,7 +10,7 @@ import (
 // Command is what shards of comparisons are of.
 const Command = "compare"
 
-// inputs is all that the rows go by.
+// inputs is all that the rows depend on.
 type inputs struct {
 	Scenarios []scenarioFile `json:"scenarios"`
 	Systems   []string       `json:"systems"`

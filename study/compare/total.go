@@ -112,7 +112,7 @@ func (t *Total) add(r *Row) {
 	}
 }
 
-// quiet reports whether no deadlock came about in any scenario.
+// quiet reports whether no deadlock formed in any scenario.
 func (t *Total) quiet() bool { return t.Outcomes[Clear]+t.Outcomes[Alarm] == t.Scenarios }
 
 // totalHeads and cells are the table of totals.

@@ -30,7 +30,7 @@ import (
 	"softswitch/unit"
 )
 
-// Table is what came of scenarios with every kind of traffic, and with every response.
+// Table is the results of scenarios with every kind of traffic, and with every response.
 type Table struct {
 	First uint64       `json:"seed_from"`
 	Runs  int          `json:"runs"` // of each row, with the seeds from First on
@@ -97,8 +97,8 @@ func (s Slowdown) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%.3f", float64(s)), nil
 }
 
-// Play plays every scenario that deadlocks with its own traffic, so many times with each
-// kind, with the seeds from first on; others are left out. It shows at show how far it is.
+// Play plays every scenario that deadlocks with its own traffic, this many times with each
+// kind, with the seeds from first on; others are left out. It shows its progress on show.
 func Play(ctx context.Context, sources []Source, first uint64, runs int, show io.Writer) (*Table, error) {
 	t := &Table{First: first, Runs: runs}
 	own, err := t.play(ctx, sources, Traffic()[:1], show, nil)
@@ -174,7 +174,7 @@ func (t *Table) add(name string, kinds []Kind, response bool, of map[string]traf
 	}
 }
 
-// outcome is what came of a run.
+// outcome is the result of a run.
 type outcome struct {
 	v         *verdict.Verdict
 	slowdowns []float64 // of flows to hosts that do not misbehave

@@ -61,7 +61,7 @@ const (
 )
 
 // usualRate is that of the fabric for which times are meant: a slower scenario is taken for
-// one that is so many times slowed down.
+// such a fabric, slowed down by their ratio.
 const usualRate = 40_000_000_000
 
 // slower is how many times slower than usual the fastest link is.

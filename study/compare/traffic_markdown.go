@@ -62,7 +62,7 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// share is so many of the runs of a row in per cent, with its interval.
+// share is n of the runs of a row in per cent, with its interval.
 func (t *Table) share(n int) string {
 	if n == 0 {
 		return "–"

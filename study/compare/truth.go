@@ -70,8 +70,8 @@ func simTruth(ctx context.Context, s *scenario.Scenario, seed uint64) (*Truth, e
 	return t, err
 }
 
-// liveTruth is that of a simulation of the same scenario, but for what only such a run
-// can be held against. Where the scenario cannot be simulated, or does not deadlock
+// liveTruth is that of a simulation of the same scenario, without what only such a run
+// can be compared with. Where the scenario cannot be simulated, or does not deadlock
 // then, nobody is to blame.
 func liveTruth(ctx context.Context, s *scenario.Scenario) (*Truth, error) {
 	plan, err := cause.Apply(s, cause.Treatment{})

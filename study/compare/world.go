@@ -77,7 +77,7 @@ duration, and the restoration time (Juniper's and SAI's recovery) is the same bu
 shorter than a pause, each of them at most 200 ms. SONiC's watchdogs poll once in a
 detection time and Juniper's twice. Live all times are the defaults.`
 
-// simTimers are the detectors that go by such times, for a simulation of s; the watchdogs
+// simTimers are the detectors that use such times, for a simulation of s; the watchdogs
 // with action drop.
 func simTimers(s *scenario.Scenario) (dog, juniper watchdog.Config, dldr watchdog.DLDRConfig) {
 	var pause unit.Time

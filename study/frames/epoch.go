@@ -42,7 +42,7 @@ type Counts struct {
 	Frames   uint64
 	Data     uint64
 	Messages uint64
-	Pauses   uint64 // PFC and PAUSE frames that were heeded, or said nothing
+	Pauses   uint64 // PFC and PAUSE frames that were honoured, or said nothing
 	Drops    [dataplane.Reasons]uint64
 	Sent     uint64 // frames that left, the switch's own among them
 }
@@ -179,7 +179,7 @@ func (e *epoch) receive(in unit.Port) error {
 	return e.fate(&before, e.Counters(in), isPause, maybeFlooded)
 }
 
-// isPause reports whether a switch may heed b, a PFC frame or an 802.3x PAUSE.
+// isPause reports whether a switch may honour b, a PFC frame or an 802.3x PAUSE.
 func isPause(b []byte) bool {
 	_, _, err := pfcframe.Parse(b)
 	if err == pfcframe.ErrPause {
@@ -224,7 +224,7 @@ func (e *epoch) fate(before, after *dataplane.PortCounters, isPause, maybeFloode
 	return nil
 }
 
-// transmit lets a port send, and checks what leaves.
+// transmit makes a port send, and checks what leaves.
 func (e *epoch) transmit(out unit.Port) error {
 	e.Sent(e.now, out, e.lent[out])
 	n, _ := e.Transmit(e.now, out, e.lent[out][:cap(e.lent[out])])

@@ -29,7 +29,7 @@ const EpochFrames = 1_000_000
 // NMax is the most frames of a run.
 const NMax = 1e13
 
-// Check says what of a run is out of range, by the flags of "softswitch sim frames".
+// Check says which setting of a run is out of range, and names it by its flag of "softswitch sim frames".
 func (r *Run) Check() error {
 	switch {
 	case r.N < 1 || r.N > NMax:
@@ -46,7 +46,7 @@ type Finding struct {
 	Why   string `json:"why"`
 }
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Seed     uint64            `json:"seed"`
 	Frames   uint64            `json:"frames"`

@@ -47,8 +47,7 @@ func (m *maker) trunks() []Link {
 	return slices.DeleteFunc(slices.Clone(m.Links), func(l Link) bool { return m.home[l.A] != "" || m.home[l.B] != "" })
 }
 
-// replay lets a control frame that was there before come again, sometimes the other way, or with
-// a bit inverted.
+// replay makes e replay an earlier control frame, sometimes the other way, or with a bit inverted.
 func (m *maker) replay(e *Event) {
 	e.Do, e.Nth = "replay", m.between(1, pick(m, 1, 4, 20, impair.TapeMax))
 	switch m.rng.IntN(3) {

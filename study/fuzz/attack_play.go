@@ -1,6 +1,6 @@
 // Mode Attack plays cases in which strangers on links, and hosts, put control frames on the
 // wires: forged, replayed, reflected and mutated ones. Each case is played with strict links and
-// with links that authenticate nothing, with a detector and a response, and held against the
+// with links that authenticate nothing, with a detector and a response, and judged by the
 // oracle.
 //
 //	New(seed, index, Attack) --> Case --auth: strict--> AttackRun --.
@@ -32,7 +32,7 @@ import (
 	"softswitch/unit"
 )
 
-// AttackOutcome is what came of a case.
+// AttackOutcome is the result of a case.
 type AttackOutcome struct {
 	// Invalid is why the case says nothing; then nothing else is set.
 	Invalid string

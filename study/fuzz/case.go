@@ -11,7 +11,7 @@ import (
 // Mode is what the cases of a run are, and what is asked of them. modes.go has what plays them.
 type Mode string
 
-// Modes in which a detector is held against the oracle. They differ in what may go wrong with
+// Modes in which a detector is judged by the oracle. They differ in what may go wrong with
 // control frames, and in the traffic.
 const (
 	Usual  Mode = "usual"  // nothing goes wrong

@@ -13,7 +13,7 @@ import (
 	"softswitch/unit"
 )
 
-// Types of answers besides those of detect.CauseTypes.
+// Types of answers in addition to those of detect.CauseTypes.
 const (
 	Switch   = "switch"    // a port of a switch is named, and not why
 	NoAnswer = "no answer" // nothing is named

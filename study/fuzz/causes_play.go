@@ -15,13 +15,13 @@
 // Words: an answer is *found* if it names what was planted: the host that misbehaves, or
 // at least one of the flows, or the switches, that were planted. It is *causal* if there
 // is no deadlock at the same place when what it names is handled from the start, and
-// *sufficient* if there is none at all (package cause). Its *control* is as many other
-// hosts or flows at random.
-// Its *loop control* is as many of the hosts, flows and turns that the oracle knows of the loop:
-// what a guess comes to that sees the loop and no more.
+// *sufficient* if there is none at all (package cause). Its *control* is the same number of
+// other hosts or flows at random.
+// Its *loop control* is the same number of the hosts, flows and turns that the oracle knows of the
+// loop: a guess that sees the loop and no more.
 //
 // Invariants:
-//   - an answer is judged by what it names, not by whose it is: detectors and baselines
+//   - an answer is judged by what it names, no matter who gave it: detectors and baselines
 //     go the same way;
 //   - no answer is an answer: it counts in every share of what was found;
 //   - the same case gives the same outcome, whatever else runs.
@@ -38,7 +38,7 @@ import (
 	"softswitch/study/cause"
 )
 
-// CausesOutcome is what came of a case.
+// CausesOutcome is the result of a case.
 type CausesOutcome struct {
 	// Invalid is why the case says nothing; then nothing else is set.
 	Invalid string
@@ -76,8 +76,8 @@ type Judged struct {
 	// Effect is that of all that is named: of the likeliest answer, with what it names
 	// together with that.
 	cause.Effect
-	// Control is what naming as many others, drawn at random, comes to, Loop what naming as
-	// many of the loop does, and Turn what treating the declared turn alone does.
+	// Control is what naming the same number of others, drawn at random, does, Loop what naming
+	// the same number of the loop does, and Turn what treating the declared turn alone does.
 	Control, Loop, Turn Try
 	// OnLoop is what is true, Said what the answer says. Known: the former is.
 	OnLoop, Said, Known bool
@@ -119,7 +119,7 @@ func recovered(o *CausesOutcome) {
 	}
 }
 
-// control plays a case without a deadlock: nothing is to be declared, unless there is one with the
+// control plays a case without a deadlock: nothing must be declared, unless there is one with the
 // detector's own frames.
 func (o CausesOutcome) control(c *Case, detectors []catalog.Detector) CausesOutcome {
 	for _, d := range detectors {

@@ -15,7 +15,7 @@ type CausesReport struct {
 	Mode  Mode   `json:"mode"`
 	Cases int    `json:"cases"`
 	// Locked cases have a deadlock without a detector; all else is about them, but for
-	// Controls, in which nothing was planted and nothing is to be declared.
+	// Controls, in which nothing was planted and nothing must be declared.
 	Locked   int `json:"locked"`
 	Controls int `json:"controls"`
 	Invalid  int `json:"invalid"`

@@ -13,7 +13,7 @@ import (
 // takes four runs.
 const namingTries = 150
 
-// named is what came of a case with detectors that name causes, and the files of the
+// named is the result of a case with detectors that name causes, and the files of the
 // detectors that did not name what was planted.
 type named struct {
 	CausesOutcome

@@ -1,5 +1,6 @@
-// Mode Clocks measures what the oracle says of logs that go by several clocks: each node of a random case is put on one of two to four clocks, and what comes of that is held
-// against the same logs by one clock.
+// Mode Clocks measures what the oracle says of logs that use several clocks: each node of a random
+// case is put on one of two to four clocks, and the result is compared with that for the same logs
+// by one clock.
 //
 //	New --> case --play--> logs --one clock--> truth -------------.
 //	                             |                                     v
@@ -12,7 +13,7 @@
 // The clocks are apart by up to ten hours, drift by up to what is assumed of clocks, and in
 // a third of the cases one steps: forward by up to an hour, or back as after the machine
 // was suspended. In a quarter of the cases findings at random take the place of those of the
-// detector, so that all outcomes come about.
+// detector, so that all outcomes occur.
 //
 // Words: *wrong* is a finding or a deadlock of which several clocks say other than one;
 // *undecided* is one of which several clocks say that they do not know. *Near* is a finding
@@ -36,7 +37,7 @@ import (
 	"softswitch/unit"
 )
 
-// ClocksOutcome is what came of a case.
+// ClocksOutcome is the result of a case.
 type ClocksOutcome struct {
 	// Invalid is why the case says nothing; then nothing else is set.
 	Invalid string

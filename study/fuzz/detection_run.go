@@ -15,7 +15,7 @@ import (
 // shrinkTries is how often a failure is played, at most, to make it smaller.
 const shrinkTries = 400
 
-// cases is what came of cases of which a detector was held against the oracle.
+// cases is the result of cases in which the oracle judged a detector.
 type cases struct {
 	Tally    Tally    `json:"tally"`
 	Failures []failed `json:"failures"`
@@ -27,7 +27,7 @@ type failed struct {
 	File string `json:"file"`
 }
 
-// detection is the modes in which a detector is held against the oracle. A shard has the sum of its
+// detection is the modes in which the oracle judges a detector. A shard has the sum of its
 // cases and the files of those that failed, not a record of each: there may be a billion.
 type detection struct{}
 

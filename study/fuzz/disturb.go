@@ -238,7 +238,7 @@ func (c *Case) planted(host string) bool {
 	return slices.ContainsFunc(c.Plants, func(p Plant) bool { return p.Host == host })
 }
 
-// addIncast lets several hosts begin to send to one.
+// addIncast makes several hosts begin to send to one.
 func (m *maker) addIncast(p *Plant, n int, at unit.Time) bool {
 	var senders []string
 	for _, h := range m.Hosts {
@@ -257,7 +257,7 @@ func (m *maker) addIncast(p *Plant, n int, at unit.Time) bool {
 	return true
 }
 
-// addHog lets one flow begin at line rate.
+// addHog makes one flow begin at line rate.
 func (m *maker) addHog(p *Plant, n int, at unit.Time) bool {
 	from, to := pick(m, m.Hosts...), pick(m, m.Hosts...)
 	if len(m.pairs) > 0 && !m.one(3) {
@@ -276,8 +276,8 @@ func (m *maker) addFlow(n int, from, to string, rate unit.Rate, at unit.Time) {
 	m.Flows = append(m.Flows, Flow{From: from, To: to, Class: m.Lossless[0], Rate: rate, Frame: m.full(), TTL: 64, Start: at, Plant: n})
 }
 
-// addRoutingLoop lets the switch where a flow begins, or a neighbour of it, and another
-// neighbour send what is for the flow's receiver to each other.
+// addRoutingLoop makes the switch where a flow begins and a neighbour of it send what is for the flow's
+// receiver to each other.
 func (m *maker) addRoutingLoop(p *Plant, n int) bool {
 	f := pick(m, m.Flows...)
 	a, to := m.home[f.From], m.home[f.To]

@@ -30,7 +30,7 @@
 //     which one is lost is invalid, and says nothing about the detector;
 //   - time to detect: the flows stop (or do not), and the run lasts until every
 //     deadlock they may have left behind is many laps old. A deadlock that was a knot
-//     for less than graceLaps, because it ended, came to hang on another one, or the
+//     for less than graceLaps, because it ended, began to depend on another one, or the
 //     run ended, counts as neither detected nor missed unless it was declared;
 //   - any order: the report and the files are the same for one worker and for many, and for
 //     all shards put together.

@@ -22,6 +22,6 @@ func (m *maker) longDelay() {
 }
 
 // longHops is how long a case of mode Long lasts after the last flow has stopped. A verification that takes
-// longer than it was waited for begins anew, and is waited for twice as long each time; and a loop whose
+// longer than the wait for it begins again, with a wait that doubles each time; and a loop whose
 // labels are outranked may be looked for only after 800 hops.
 const longHops = 2500

@@ -36,7 +36,7 @@ func (m *maker) eightLink() {
 // a bucket's bytes wait in several queues.
 func (m *maker) splitArms() { m.arms(m.between(2, 3)) }
 
-// arms are those of splitArms, with so many switches on the path back.
+// arms are those of splitArms, with n switches on the path back.
 func (m *maker) arms(n int) {
 	back := m.switches("s", n, 1)
 	for i := range m.between(2, 3) {

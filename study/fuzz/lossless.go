@@ -73,7 +73,7 @@ func (m *maker) lengths() {
 	}
 }
 
-// LosslessOutcome is what came of a case.
+// LosslessOutcome is the result of a case.
 type LosslessOutcome struct {
 	// Invalid is why the case says nothing, Refused that its file is refused, Warned that it is
 	// warned of. Then nothing else is set.

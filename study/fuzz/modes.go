@@ -9,8 +9,8 @@ import (
 
 // kind is what is done with the cases of a mode.
 type kind interface {
-	// play plays the cases of r's part. result is what a shard's file has of them, report what they
-	// come to.
+	// play plays the cases of r's part. result is what a shard's file has of them, report sums them
+	// up.
 	play(ctx context.Context, r *Run) (result any, report Report, err error)
 	// merge is the report of the cases of all shards.
 	merge(r *Run, w *shard.Whole) (Report, error)
@@ -61,7 +61,7 @@ type records[R any] struct {
 	one func(r *Run, i int) (record R, invalid string)
 	// write writes those cases of r's part that failed to files, which it may note in the records.
 	write func(ctx context.Context, r *Run, all []R) error
-	// report is what all cases of r's part come to.
+	// report sums up all cases of r's part.
 	report func(r *Run, all []R) Report
 }
 

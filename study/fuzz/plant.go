@@ -37,7 +37,7 @@ func (d Disturbance) OfHost() bool {
 // Planting is what is planted in a case: one disturbance, two, or none (a control).
 type Planting string
 
-// Those besides single disturbances.
+// Plantings other than single disturbances.
 const (
 	Two     Planting = "two"
 	Control Planting = "control"
@@ -52,7 +52,7 @@ var Plantings = []Planting{
 // Plant is a disturbance in a case that does not deadlock without its plants.
 type Plant struct {
 	Kind Disturbance
-	// Host misbehaves, is dead, or is whom an incast or a hog sends to.
+	// Host misbehaves, is dead, or is the receiver of an incast or a hog.
 	Host string
 	// Switches are the two of a routing loop, or the ends of the link that fails.
 	Switches [2]string

@@ -20,15 +20,15 @@ type Failure string
 
 // Failures, the worst first.
 const (
-	FalsePositive Failure = "false_positive" // declared a deadlock that never came about
-	Premature     Failure = "premature"      // declared a deadlock that came about later
+	FalsePositive Failure = "false_positive" // declared a deadlock that never formed
+	Premature     Failure = "premature"      // declared a deadlock that formed later
 	FalseNegative Failure = "false_negative" // did not declare a deadlock
 )
 
 // Outcome is the judgement of a case.
 type Outcome struct {
 	// Invalid is why the case says nothing about the detector; then only Frames is set
-	// besides.
+	// too.
 	Invalid string
 	Frames  uint64 // frame-hops
 
@@ -50,7 +50,7 @@ type Knot struct {
 	Latency int64
 	// Missed: nobody declared it, although it was a knot for graceLaps.
 	Missed bool
-	// Young: nobody declared it, and it was a knot for less: it ended, came to hang on
+	// Young: nobody declared it, and it was a knot for less: it ended, began to depend on
 	// another deadlock, or the run ended.
 	Young bool
 }
@@ -252,7 +252,7 @@ func (c *Case) lostLabels() unit.Time {
 	return 6 * c.Refresh
 }
 
-// Lap is the longest time of a lap over so many links.
+// Lap is the longest time of a lap over this number of links.
 func (c *Case) Lap(links int) unit.Time { return unit.Time(links) * c.hop() }
 
 // laps returns a function that gives the time of a lap over these queues.

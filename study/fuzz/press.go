@@ -48,8 +48,8 @@ func (p *pressure) waits(name string, b oracle.Bucket) bool {
 	return false
 }
 
-// press reports whether the pauses of every host that was planted, and counts, have come
-// to the deadlock: that they press one of its queues when it begins.
+// press reports whether the pauses of every host that was planted, and counts, have reached
+// the deadlock: whether they press one of its queues when it begins.
 func (c *Case) press() bool {
 	return !slices.ContainsFunc(c.Plants, func(p Plant) bool { return p.Kind.OfHost() && !p.Idle && !c.presses(p.Host) })
 }

@@ -29,7 +29,7 @@ type DetectionReport struct {
 	Failures []string `json:"failures"`
 }
 
-// Counts are how often what came about.
+// Counts are how often each thing happened.
 type Counts struct {
 	Cases int `json:"cases"`
 	Dead  int `json:"cases_with_deadlock"`

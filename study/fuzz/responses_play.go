@@ -12,8 +12,8 @@
 // Words: a deadlock *comes back* whenever there is one again after all were gone,
 // wherever it is. A case is *cured* if none came back and none is there at the end.
 // *Innocent* is a lossless flow that is not in the smallest set of hosts and flows
-// without which the first deadlock does not come about (package cause), and goes to no
-// host of it. Its goodput is held against that of the run in which that set is handled from
+// without which the first deadlock does not form (package cause), and goes to no
+// host of it. Its goodput is compared with that of the run in which that set is handled from
 // the start. Finding that set takes longer than all else, so it is sought in one case
 // of four.
 //
@@ -37,7 +37,7 @@ import (
 	"softswitch/unit"
 )
 
-// ResponsesOutcome is what came of a case.
+// ResponsesOutcome is the result of a case.
 type ResponsesOutcome struct {
 	// Invalid is why the case says nothing; then nothing else is set.
 	Invalid string
@@ -143,7 +143,7 @@ func seek(c *Case) (*cause.Innocents, error) {
 	return k.Innocents(cause.InTurn)
 }
 
-// runOf is what came of a run. t is nil if the cause is not known.
+// runOf is the result of a run. t is nil if the cause is not known.
 func runOf(w *sim.World, v *verdict.Verdict, t *cause.Innocents) ResponsesRun {
 	r := ResponsesRun{Recurrences: v.Recurrences, Gone: v.Recovered || !v.Deadlock, Dropped: v.ResponseDropped + v.Policed, Lost: lost(w), Goodput: -1}
 	for _, m := range v.Measures {

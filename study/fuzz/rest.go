@@ -1,4 +1,4 @@
-// Modes truth-* hold the oracle, and a detector, against what moves. A simulation is
+// Modes truth-* compare the oracle, and a detector, with what moves. A simulation is
 // deterministic: a case is played, and for an instant t it is played again from its start with
 // every source stopped after t, until nothing has moved for so long that nothing ever will.
 //
@@ -17,7 +17,7 @@
 //
 // Invariants:
 //   - its own judge: this file knows no threshold, no XON, no period and no oracle. It looks at
-//     frames that leave, at frames that are there, and at pauses that are in force;
+//     frames that leave, at frames that are there, and at pauses that are active;
 //   - the same past: both runs are equal up to t, event by event and frame by frame.
 //
 // What it does not do: it knows nothing of a wait that lasts only because sources keep sending.
@@ -213,8 +213,8 @@ func (r *rest) isLeft(q restQueue) bool {
 // moved is when a queue sent a frame for the last time, 0 if it sent none after the instant.
 func (r *rest) moved(q restQueue) unit.Time { return r.sent[q] }
 
-// rests reports whether a queue has rested since the instant, or since it sent its last frame, at
-// most so long after it.
+// rests reports whether a queue has rested since the instant, or since its last frame, which it
+// sent at most this long after the instant.
 func (r *rest) rests(q restQueue, within unit.Time) bool {
 	return r.isLeft(q) && (r.before[q] || within > 0) && r.moved(q) <= r.at+within
 }

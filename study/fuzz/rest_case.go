@@ -138,8 +138,8 @@ func (m *maker) thresholdsOf(mode Mode) {
 	}
 }
 
-// longPauses draws how long pauses last: for so long that none expires because the one that repeats
-// it is late. Whoever is paused may send then, and nothing is for ever.
+// longPauses draws how long pauses last: so long that none expires because the node that repeats it is
+// late. When a pause expires, the paused node may send, and nothing is for ever.
 func (m *maker) longPauses() {
 	m.timers()
 	fastest := m.rate

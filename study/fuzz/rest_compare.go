@@ -41,7 +41,7 @@ func (f TruthFault) String() string {
 	}[f]
 }
 
-// TruthOutcome is what came of a case.
+// TruthOutcome is the result of a case.
 type TruthOutcome struct {
 	// Invalid is why the case says nothing; then nothing else is set. Refused: no scenario has such
 	// thresholds. Lost is which switch had no room for a lossless frame.
@@ -60,7 +60,7 @@ type TruthOutcome struct {
 	// if nothing had happened since soon before. The others dissolve.
 	Declared, True, Soon, Late int
 	// Of the true ones, those that are late for a deadlock that was just over: frames on their way
-	// close it again, or the queue waits behind another one, and so moves no more either.
+	// close it again, or the queue waits behind another one, and so does not move either.
 	Between        int
 	Knots, Unknown int // at the ends; those of which S* lacks a queue
 	// Knots that were not declared: those that open when what was declared is flushed, and those that
@@ -68,7 +68,7 @@ type TruthOutcome struct {
 	Hanging, Next int
 
 	Faults [truthFaults]int
-	// Worst is the first fault of those that there are, At the first instant at which there is it,
+	// Worst is the first fault of those that were found, At the first instant at which it was found,
 	// and Why says of what.
 	Worst TruthFault `json:",omitempty"`
 	At    unit.Time  `json:",omitempty"`
@@ -85,8 +85,8 @@ func (o *TruthOutcome) fault(f TruthFault, at unit.Time, format string, args ...
 	}
 }
 
-// soonHops is for how many hops after a declaration what it is of may still move: a frame that has
-// begun to leave closes its loop.
+// soonHops is for how many hops after a declaration what was declared may still move: a frame that
+// has begun to leave closes its loop.
 const soonHops = 32
 
 // PlayTruth plays case number i of a seed and mode with a detector, and again for some instants.
@@ -217,7 +217,7 @@ func (o *TruthOutcome) compare(r *restRun) {
 	}
 }
 
-// judge holds what the detector declared at the instant, and what the oracle says of that, against
+// judge compares what the detector declared at the instant, and what the oracle says of that, with
 // what rests.
 func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) error {
 	for _, f := range findings {

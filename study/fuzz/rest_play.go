@@ -103,7 +103,7 @@ type judge func(w *sim.World) []oracle.Queue
 // theOracle is the one that is put to the test.
 func theOracle(w *sim.World) []oracle.Queue { return w.Stuck().Queues }
 
-// restRun is a second run, and what came of it.
+// restRun is a second run, and its result.
 type restRun struct {
 	*rest
 	plan  *scenario.Plan // of the first run
@@ -169,7 +169,7 @@ func (r *restRun) play() error {
 	return nil
 }
 
-// firstRun is what came of a case as it is.
+// firstRun is the result of a case as it is.
 type firstRun struct {
 	plan   *scenario.Plan
 	opt    sim.Options // without what watches

@@ -33,7 +33,7 @@ const (
 	MaxAtOnce = 10_000_000
 )
 
-// Check says what of a run is out of range, by the flags of "softswitch sim fuzz".
+// Check says which setting of a run is out of range, and names it by its flag of "softswitch sim fuzz".
 func (r *Run) Check() error {
 	i := r.mode()
 	switch {

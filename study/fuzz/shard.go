@@ -9,7 +9,7 @@ import (
 // Command is what shards of runs are of.
 const Command = "sim fuzz"
 
-// inputs is all that a report goes by.
+// inputs is all that a report depends on.
 type inputs struct {
 	Seed      uint64   `json:"seed"`
 	Mode      Mode     `json:"mode"`
@@ -17,7 +17,7 @@ type inputs struct {
 	Responses []string `json:"responses,omitempty"`
 }
 
-// result is the report of a run, or the shard of a part, which has come to result.
+// result is the report of a run, or the shard of a part, with the part's result.
 func (r *Run) result(result any, report Report) Report {
 	if r.Part.Whole() {
 		return report

@@ -1,5 +1,5 @@
-// Package shard lets a run of many items be played in parts, on as many machines as one
-// likes, and put together again.
+// Package shard allows a run of many items to be played in parts, on any number of machines,
+// and put together again.
 //
 //	--shard 3/7 --> Part --> the command plays the items 2, 9, 16, ... --> File, on standard output
 //	                                                                           |

@@ -14,11 +14,11 @@ import (
 	"softswitch/internal/version"
 )
 
-// File is what came of a part of a run.
+// File is the result of a part of a run.
 type File struct {
 	Program string `json:"softswitch"` // which built it
 	Command string `json:"command"`    // such as "sim fuzz"
-	// Inputs is all that the result goes by, but for the part.
+	// Inputs is all that the result depends on, except for the part.
 	Inputs map[string]json.RawMessage `json:"inputs"`
 	Items  int                        `json:"items"` // of the whole run
 	Shard  int                        `json:"shard"`
@@ -30,7 +30,7 @@ type File struct {
 	clean bool
 }
 
-// New is the file of a part of a command's run of so many items. inputs is a struct. clean
+// New is the file of a part of a command's run of this many items. inputs is a struct. clean
 // is what the part makes of the command's exit status. It panics if inputs or result cannot
 // be written as JSON.
 func New(command string, p Part, items int, inputs, result any, clean bool) *File {

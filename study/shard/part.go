@@ -16,7 +16,7 @@ type Part struct{ Number, Of int }
 // Whole reports whether it is all items.
 func (p Part) Whole() bool { return p.Of == 0 }
 
-// Count is how many of so many items it has.
+// Count is how many items it has, of this number in the whole run.
 func (p Part) Count(items int) int {
 	if p.Whole() {
 		return items

@@ -112,8 +112,8 @@ func Results[T any](w *Whole) ([]T, error) {
 	return results, nil
 }
 
-// Records returns what the items came to, in their order, of parts whose results are arrays
-// of T with an element an item.
+// Records returns the results of the items, in their order, of parts whose results are arrays
+// of T with one element for each item.
 func Records[T any](w *Whole) ([]T, error) {
 	parts, err := Results[[]T](w)
 	if err != nil {

@@ -37,8 +37,8 @@ func (s *Seeds) Check() error {
 	return nil
 }
 
-// Repeat plays a scenario, which lasts so long, with every seed, and sums up. It shows how
-// far it is on show. plan makes the scenario's plan, anew each time, for a run may change it.
+// Repeat plays a scenario of this length with every seed, and sums up. It shows its progress on
+// show. plan makes a new plan of the scenario each time, for a run may change it.
 func Repeat(ctx context.Context, length unit.Time, seeds Seeds, show io.Writer, plan func() (*scenario.Plan, error)) (*verdict.Summary, error) {
 	if err := seeds.Check(); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 // Command is what shards of sweeps are of.
 const Command = "sweep"
 
-// inputs is all that the rows go by.
+// inputs is all that the rows depend on.
 type inputs struct {
 	File    string   `json:"file"`
 	SHA256  string   `json:"sha256"` // of the file's content

@@ -85,7 +85,7 @@ func appendNew(all []string, known map[string]bool, more []string) []string {
 	return all
 }
 
-// outline is what is to be known of a combination before anything is played.
+// outline is what has to be known of a combination before anything is played.
 type outline struct {
 	length          int64 // in steps
 	flows, warnings []string
@@ -150,7 +150,7 @@ func (s *Sweep) called(i int) string {
 }
 
 // Play plays everything and writes the rows to out. If it ends early the rows of all runs
-// that came to their end have been written, unless that is what failed.
+// that finished have been written, unless writing is what failed.
 func (c *Checked) Play(ctx context.Context, out io.Writer, format Format) error {
 	show := c.Show
 	if progress.IsTerminal(out) {

@@ -17,7 +17,7 @@ type Hop struct {
 	Class unit.Priority
 }
 
-// Cycle is hops whose buffers can come to wait for one another, in the direction of
+// Cycle is hops whose buffers can end up waiting for one another, in the direction of
 // frames: each for the next one, the last for the first.
 type Cycle []Hop
 

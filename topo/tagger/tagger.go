@@ -122,8 +122,8 @@ func lowestWithout(classes []unit.Priority) (unit.Priority, bool) {
 	return 0, false
 }
 
-// Classes returns the class in which a frame leaves each of the switches hops, if it
-// comes to the first in class.
+// Classes returns the class in which a frame leaves each of the switches in hops, if it
+// reaches the first one in class.
 func (t *Tagging) Classes(hops []topo.Hop, class unit.Priority) (classes []unit.Priority) {
 	for _, h := range hops {
 		class = t.Rules[h.Node].Class(class, h.In, h.Out)

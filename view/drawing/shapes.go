@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// enough is how large boxes are to be, as a part of their largest size, before a shape that
-// is easier to read is given up for one with larger boxes.
+// enough is how large boxes have to be, as a fraction of their largest size. Below it, a shape
+// that is easier to read is given up for one with larger boxes.
 const enough = 0.75
 
 // fold places switches that form a line or, closed, a ring: from left to right, then back

@@ -33,8 +33,8 @@ var palette = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff},
 }
 
-// dashes tell lines apart where colors do not; nil is solid. They are not as many as the
-// colors, so that more lines differ than there are of either.
+// dashes tell lines apart where colors do not; nil is solid. Their number differs from that of
+// the colors, so that more lines differ than there are of either.
 var dashes = [][]vg.Length{nil, {6, 3}, {1.5, 2}, {9, 3, 1.5, 3}, {12, 3}}
 
 // shapes do so for dots.

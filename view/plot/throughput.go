@@ -7,8 +7,8 @@ import (
 	"softswitch/unit"
 )
 
-// Throughput is what the flows of each verdict, of which there is one, receive over time: a panel
-// for each verdict and a line for each flow. 1 is the most that a flow has in any of them.
+// Throughput is what the flows of each verdict, of which there is at least one, receive over time: a
+// panel for each verdict and a line for each flow. 1 is the most that a flow has in any of them.
 func Throughput(all []*verdict.Verdict) *Figure {
 	most := map[string]int64{}
 	for _, v := range all {
@@ -42,8 +42,8 @@ func OverTime(v *verdict.Verdict, i int, one float64) (points []Point) {
 	return points
 }
 
-// deadlockMarks are when the first deadlock came about and, if none was left at the end, when
-// the last was gone.
+// deadlockMarks are when the first deadlock formed and, if none was left at the end, when the
+// last was gone.
 func deadlockMarks(v *verdict.Verdict) (marks []Mark) {
 	if v.Deadlock {
 		marks = append(marks, Mark{Name: "first deadlock", X: millis(v.Onset), Kind: Begins})

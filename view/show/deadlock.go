@@ -255,7 +255,7 @@ func Deadlocks() View[Declared] {
 	}
 }
 
-// Causes shows why declared deadlocks came to be, as the detectors diagnosed it.
+// Causes shows why declared deadlocks formed, as the detectors diagnosed it.
 func Causes() View[Declared] {
 	v := Deadlocks()
 	v.Empty = "No cause of a deadlock has been named."
@@ -291,7 +291,7 @@ func Measures() View[Declared] {
 	}
 }
 
-// amount is a measure and the number that goes with it.
+// amount is an action and the number that goes with it.
 func amount(m observe.Measure) string {
 	switch {
 	case m.Bytes == 0:

@@ -48,7 +48,7 @@ type PFCPort struct {
 	Port    string       `json:"port"`
 	Rx      classes      `json:"rx"`
 	Tx      classes      `json:"tx"`
-	Pause   uint64       `json:"rx_pause_8023,omitempty"` // 802.3x PAUSE frames that were heeded
+	Pause   uint64       `json:"rx_pause_8023,omitempty"` // 802.3x PAUSE frames that were honoured
 	History []pfcHistory `json:"history"`
 }
 

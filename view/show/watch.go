@@ -28,7 +28,7 @@ func Repeat(ctx context.Context, w io.Writer, interval time.Duration, f Format, 
 }
 
 // watch shows the same again and again, at an interval, until ctx ends or once fails with
-// another error than goOn. What once writes comes to w in one piece; if clear is set, w is
+// another error than goOn. What once writes reaches w in one piece; if clear is set, w is
 // a terminal, which is cleared before.
 func watch(ctx context.Context, w io.Writer, interval time.Duration, clear bool, goOn error, once func(io.Writer) error) error {
 	tick := time.NewTicker(interval)

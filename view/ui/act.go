@@ -113,7 +113,7 @@ func behave(ctx context.Context, to Orders, w *wiring, o Order) error {
 	return to.Normal(ctx, o.Host)
 }
 
-// restartSwitches makes every switch begin anew, its buffers empty.
+// restartSwitches restarts every switch, with empty buffers.
 func (l *Lab) restartSwitches(ctx context.Context, to Orders, o Order) error {
 	if !slices.Contains(l.choices.Detectors, o.Detector) {
 		return senseless("detector %q: valid: %s", o.Detector, strings.Join(l.choices.Detectors, ", "))
@@ -121,7 +121,7 @@ func (l *Lab) restartSwitches(ctx context.Context, to Orders, o Order) error {
 	if !slices.Contains(l.choices.Responses, o.Response) {
 		return senseless("response %q: valid: %s", o.Response, strings.Join(l.choices.Responses, ", "))
 	}
-	l.mu.Lock() // no look begins before all is to be read anew
+	l.mu.Lock() // no look begins before it is known that all has to be read again
 	defer l.mu.Unlock()
 	err := to.RestartSwitches(ctx, o.Detector, o.Response)
 	if err == nil {

@@ -64,7 +64,7 @@ func (m *model) hasDropped() bool {
 // droppedShown is how many flows a sentence has. Chosen: as many as a line of a verdict.
 const droppedShown = 4
 
-// droppedText says whom a cure costs how much, "" for nobody.
+// droppedText says which flows a cure costs how much, "" for none.
 func droppedText(all []DroppedOf) string {
 	if len(all) == 0 {
 		return ""

@@ -11,15 +11,15 @@ import (
 	"softswitch/unit"
 )
 
-// Bounds of how many states a simulated run is shown in: so many evenly spaced ones, and
-// at most so many in all.
+// Bounds of how many states a simulated run is shown in: how many are evenly spaced, and how
+// many there are at most in all.
 const (
 	evenStates = 600
 	statesMax  = 1800
 )
 
-// instants plays a plan and returns when its states are to be taken, in order: at even
-// distances, whenever something is told, and when a pause or a label moves, of these those
+// instants plays a plan and returns when to take its states, in order: at even distances,
+// whenever something is told, and when a pause or a label moves; of the last kind only those
 // that are nearest to what is told. So time goes fast where nothing happens, and slowly
 // where a deadlock forms, labels travel and a response acts.
 func instants(plan *scenario.Plan, opt sim.Options, w *wiring) ([]unit.Time, error) {
@@ -56,7 +56,7 @@ func instants(plan *scenario.Plan, opt sim.Options, w *wiring) ([]unit.Time, err
 	return choose(told, moved, plan.Scenario.Duration), nil
 }
 
-// choose is the instants of a run that lasts so long, in order.
+// choose is the instants of a run of this duration, in order.
 func choose(told, moved []unit.Time, duration unit.Time) []unit.Time {
 	at := thin(told, (statesMax-evenStates)/2)
 	for i := range unit.Time(evenStates) {

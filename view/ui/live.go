@@ -211,7 +211,7 @@ type view struct {
 	shown slowMotion
 	// impatience is how long logs are read before the page is told how far.
 	impatience unit.Time
-	stale      bool // guarded by Lab.mu: the switches were restarted by order, all is to be read anew
+	stale      bool // guarded by Lab.mu: the switches were restarted by order, all has to be read again
 }
 
 type reply struct {

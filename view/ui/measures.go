@@ -9,13 +9,13 @@ import (
 	"softswitch/unit"
 )
 
-// begins are the measures that actions begin.
+// begins are the words for what actions begin.
 var begins = map[detect.Action]string{
 	detect.ActionRestrict: "restricted", detect.ActionPolice: "policed", detect.ActionIgnore: "ignores pauses",
 	detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionContain: "contained", detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
 }
 
-// measure notes that a measure begins or ends: at a queue, or for what comes in by a
+// measure notes that an action begins or ends: at a queue, or for what comes in by a
 // bucket's port.
 func (m *model) measure(e oracle.Entry) {
 	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]

@@ -15,7 +15,7 @@ import (
 	"softswitch/unit"
 )
 
-// Bounds of what one state tells of events, the last ones, and of measures, the first ones:
+// Bounds of what one state tells of events, the last ones, and of actions, the first ones:
 // a response that works hard takes thousands.
 const (
 	entriesMax = 24
@@ -44,7 +44,7 @@ type model struct {
 	slow      []bool           // by node: a host that drains slowly
 	buckets   []bucket         // by direction and class: the bucket at its far end, by its events
 	waits     map[edge]hold    // what waits where
-	measures  map[Measure]bool // in force
+	measures  map[Measure]bool // in effect
 	declared  *Declared
 	diagnosis diagnosis                // the last
 	snaps     []snap                   // by switch
@@ -65,9 +65,9 @@ type tick struct {
 	steps  []Step
 	more   int // steps that found no room
 	pauses int
-	moves  int // queues that were let go
+	moves  int // pauses of queues that ended
 	log    []Entry
-	acts   int // entries of measures, those that found no room included
+	acts   int // entries of actions, those that found no room included
 	left   int // entries that found no room
 }
 
@@ -75,8 +75,8 @@ type tick struct {
 // breaks are over before anybody has seen them.
 const lingers = 2 * unit.Second
 
-// bucket is what the events of a bucket say: it is or is not XOFF since a time, at which it
-// held so many bytes.
+// bucket is what the events of a bucket say: whether it is XOFF, since when, and how many
+// bytes it held then.
 type bucket struct {
 	at    unit.Time
 	bytes int
@@ -189,8 +189,8 @@ func (m *model) add(e oracle.Entry) {
 	}
 }
 
-// forget takes it that a node began anew: its buckets are empty, its queues not paused, and no
-// measure is in force at it.
+// forget takes it that a node restarted: its buckets are empty, its queues not paused, and no
+// action is in effect at it.
 func (m *model) forget(e oracle.Entry) {
 	m.now = e.At
 	node := m.w.index[e.Node]
@@ -267,7 +267,7 @@ func (m *model) held(e oracle.Entry) {
 }
 
 // label notes that a label went on: by a pause of the bucket, to its upstream, or by a
-// message to whoever the queue transmits to.
+// message to the node that the queue transmits to.
 func (m *model) label(e oracle.Entry) {
 	switch e.Step {
 	case detect.StepAsk:

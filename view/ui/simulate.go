@@ -36,7 +36,7 @@ func Simulate(plan *scenario.Plan, opt sim.Options, stream *Stream) (*verdict.Ve
 	return publish(plan, opt, w, at, stream)
 }
 
-// both makes the two runs of a simulation one for whoever watches it.
+// both makes the two runs of a simulation look like one to opt.Watch.
 func both(opt sim.Options, duration unit.Time) (first, second sim.Options) {
 	first, second = sim.Options{Seed: opt.Seed, Detectors: opt.Detectors, Slots: opt.Slots}, opt
 	if watch := opt.Watch; watch != nil {

@@ -216,7 +216,7 @@ type Wait struct {
 	XON   int `json:"x"` // bytes
 }
 
-// Measure is one of a response, in force at a queue, or at what a queue transmits.
+// Measure is an action of a response that is in effect at a queue, or on what a queue transmits.
 type Measure struct {
 	At
 	// What is "restricted", "policed", "ignores pauses", "lossy", "contained" or "discards".

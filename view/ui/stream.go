@@ -28,7 +28,7 @@ type Stream struct {
 	gone     string // why no more states come; "" if they do
 	changed  chan struct{}
 	pages    int
-	recorded bool // is to be looked at though no page is open
+	recorded bool // counts as watched though no page is open
 }
 
 // Begin begins a new stream: what was before is forgotten.

@@ -28,8 +28,8 @@ type logTail struct {
 	seq     int
 }
 
-// grow reads what the log has got, at most so many pieces; more reports whether there may
-// be more. While other logs are behind what has been read of this one it reads no further.
+// grow reads what the log has got, no more than this number of pieces; more reports whether there
+// may be more. While other logs are behind what has been read of this one it reads no further.
 func (t *logTail) grow(pieces int) (more bool, err error) {
 	if t.behind && len(t.pending) > 0 {
 		return true, nil

@@ -153,7 +153,7 @@ func (w *wiring) queues(all []oracle.Queue) (at []At) {
 }
 
 // limits are where the priority group of a switch's port goes XOFF and how much it can
-// hold, while so many bytes of the switch's shared pool are taken.
+// hold, while this many bytes of the switch's shared pool are taken.
 func (w *wiring) limits(node int, port unit.Port, shared int) (xoff, most int) {
 	s := &w.switches[node]
 	b := &s.Buffer

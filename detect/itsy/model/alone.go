@@ -111,7 +111,8 @@ func (a *alone) options(kind op) (all []move) {
 	return all
 }
 
-// arrive lets all that is on its way arrive, and what comes of that, the wires taking turns.
+// arrive delivers all that is on its way, and what results from that, the wires taking
+// turns.
 func (a *alone) arrive() {
 	for n := 0; a.wrong == "" && !a.isQuiet(a.s); n++ {
 		if n == aloneFrames {
@@ -127,7 +128,7 @@ func (a *alone) arrive() {
 	}
 }
 
-// fire lets one bucket act, another each round.
+// fire makes one bucket act, another each round.
 func (a *alone) fire(round int) {
 	if all := a.options(opFire); len(all) > 0 {
 		a.do(all[round%len(all)])

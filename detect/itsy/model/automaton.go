@@ -29,7 +29,7 @@ type event struct {
 	step
 }
 
-// outcome is what comes of it.
+// outcome is the result of a step.
 type outcome struct {
 	to      uint32
 	sent    []sending
@@ -43,7 +43,7 @@ func newAutomaton(p *plan, w *wires, id unit.NodeID, b Bounds, make Factory) *au
 	return a
 }
 
-// take is what comes of s in a state.
+// take is the outcome of s in a state.
 func (a *automaton) take(state uint32, s step) *outcome {
 	e := event{state, s}
 	n, ok := a.done[e]

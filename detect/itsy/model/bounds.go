@@ -101,7 +101,7 @@ type Result struct {
 	Trouble *Trouble // the first one, on a shortest way; nil: there is none
 }
 
-// Trouble is a state that must not be, and how it comes about.
+// Trouble is a state that must not be, and how it arises.
 type Trouble struct {
 	What  string
 	Story []string // a line for each step

@@ -38,7 +38,7 @@
 // fail or pauses run out it may have left it since the messages that declare it were under way:
 // then the declaration is late. Whenever nothing is on its way and there is a deadlock that waits
 // for no other, it was declared, or it is when the fabric is left alone: pauses are repeated and
-// timers fire, one after the other. Since who acts, and when, is left to chance, it comes to that.
+// timers fire, one after the other. Since who acts, and when, is left to chance, that does happen.
 // With Bounds.Prompt it was declared before any timer.
 //
 // Read in this order: fabric.go, bounds.go; node.go (a switch), frame.go (wires), automaton.go (a

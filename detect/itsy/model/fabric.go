@@ -11,7 +11,7 @@ import (
 type Fabric struct {
 	Name     string
 	Switches int
-	Pool     int // a bucket resumes at nothing only while others of its switch keep so many units; 0: they do not matter
+	Pool     int // a bucket resumes only when empty while others of its switch keep this many units; 0: they do not matter
 	Links    []Link
 	Turns    []Turn
 }

@@ -50,7 +50,7 @@ func (e *explorer) moves(s state, all []move) []move {
 	return all
 }
 
-// affords reports whether what of bounds may happen once more.
+// affords reports whether budget of allows one more event.
 func (e *explorer) affords(s state, of budget) bool { return uint8(*e.spent(s)>>of&15) < e.limit(of) }
 
 func (e *explorer) spend(s state, of budget) { *e.spent(s) += 1 << of }
@@ -121,8 +121,8 @@ func (e *explorer) unwire(s state, wire int) (frame uint32) {
 	return frame
 }
 
-// take lets something happen at switch k, and puts what it sends on the wires. What leaves by a
-// link that is down is lost.
+// take carries out the step what at switch k, and puts what the switch sends on the wires.
+// What leaves by a link that is down is lost.
 func (e *explorer) take(s state, k unit.NodeID, what step) *outcome {
 	o := e.switches[k].take(s[k-1], what)
 	s[k-1] = o.to
@@ -136,7 +136,7 @@ func (e *explorer) take(s state, k unit.NodeID, what step) *outcome {
 	return o
 }
 
-// weaken: what was to prolong the pause at np is late, or lost.
+// weaken: what should prolong the pause at np is late, or lost.
 func (e *explorer) weaken(s state, np unit.NodePort, lost bool) {
 	e.take(s, np.Node, step{op: opWeaken, a: uint8(np.Port), b: uint8(one(lost))})
 }

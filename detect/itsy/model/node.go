@@ -11,11 +11,11 @@ import (
 // Class is the lossless class of everything.
 const Class unit.Priority = 3
 
-// Chances is how many ways there are in which what a detector leaves to chance may fall.
+// Chances is in how many ways what a detector leaves to chance may turn out.
 const Chances = 4
 
-// Now is the time of everything, and Hop the hop that detectors reckon with. What waits for a
-// time may happen at any.
+// Now is the time of everything, and Hop the hop that detectors use. What waits for a time
+// may happen at any.
 const (
 	Hop = unit.Microsecond
 	Now = 5000 * Hop
@@ -45,9 +45,10 @@ type Detector interface {
 	SetState(b []byte)
 	// Due reports whether it would act by itself for bucket b, sooner or later.
 	Due(b detect.Bucket) bool
-	// Fire lets it act now. What it leaves to chance goes as chance says, below Chances.
+	// Fire makes it act now. What it leaves to chance is decided by chance, which is
+	// below Chances.
 	Fire(b detect.Bucket, chance int)
-	// Age lets so much time pass that it takes what it is part of for given up.
+	// Age makes so much time pass that it regards what it is part of as given up.
 	Age()
 }
 
@@ -90,9 +91,9 @@ type portState uint8
 const (
 	isXOFF    portState = 1 << iota // the bucket is XOFF
 	isArmed                         // a pause frame of that has left, and the pause has not lapsed since
-	isPaused                        // a pause is in force at the queue
-	isLate                          // it may run out: the frame that was to prolong it is late
-	isMissed                        // a frame that was to prolong it is lost
+	isPaused                        // a pause is active at the queue
+	isLate                          // it may run out: the frame that should prolong it is late
+	isMissed                        // a frame that should have prolonged it is lost
 	isStarved                       // and so is the next: it may run out
 	isDown                          // the link is down here
 	isFailed                        // the link is down at the far end, and will be here
@@ -127,7 +128,7 @@ const (
 	opSend              // what waits longest at port a is sent
 	opRefresh           // bucket a's pause is repeated
 	opLapse             // bucket a's refresh is late
-	opWeaken            // the frame that was to prolong queue a's pause is late, or lost if b is 1
+	opWeaken            // the frame that should prolong queue a's pause is late, or lost if b is 1
 	opExpire            // the pause of queue a runs out
 	opFire              // bucket a's time has come; b is the chance
 	opAge               // all verifications seem given up
@@ -142,7 +143,7 @@ func newNode(p *plan, w *wires, id unit.NodeID, queued bool, make Factory) *node
 	return n
 }
 
-// apply lets s happen.
+// apply carries out s.
 func (n *node) apply(s step) {
 	n.sent, n.reports, n.traces = n.sent[:0], n.reports[:0], n.traces[:0]
 	a := unit.Port(s.a)
@@ -218,7 +219,7 @@ func (n *node) endPause(p unit.Port, expired bool) {
 	}
 }
 
-// weaken: what was to prolong the pause of queue p is late, or lost.
+// weaken: what should prolong the pause of queue p is late, or lost.
 func (n *node) weaken(p unit.Port, lost bool) {
 	switch {
 	case !n.is(p, isPaused):
@@ -231,8 +232,8 @@ func (n *node) weaken(p unit.Port, lost bool) {
 	}
 }
 
-// fill lets two units come in that make bucket i XOFF. Those that it held before, fewer than
-// that, are among them.
+// fill makes two units come in that make bucket i XOFF. Those that it held before, fewer
+// than that, are among them.
 func (n *node) fill(i unit.Port, first, second portMask) {
 	n.enqueue(i, first)
 	n.enqueue(i, second)
@@ -243,7 +244,7 @@ func (n *node) fill(i unit.Port, first, second portMask) {
 	n.remind(i)
 }
 
-// enqueue lets a unit come in by port i that leaves by all of outs.
+// enqueue makes a unit come in by port i that leaves by all of outs.
 func (n *node) enqueue(i unit.Port, outs portMask) {
 	u := &n.units[i]
 	free := slices.Index(u[:], 0)
@@ -254,7 +255,7 @@ func (n *node) enqueue(i unit.Port, outs portMask) {
 	}
 }
 
-// pop lets the copy of unit u of bucket i that waits in queue p begin to leave.
+// pop makes the copy of unit u of bucket i that waits in queue p begin to leave.
 func (n *node) pop(i unit.Port, u int, p unit.Port) {
 	m := &n.units[i][u]
 	if *m &^= 1 << p; *m == 0 {
@@ -282,8 +283,8 @@ func (n *node) emptied(p unit.Port) {
 	n.det.Empty(Now, queue(p))
 }
 
-// resumeIfLow lets bucket i go XON if it holds little enough, and each other that does so then,
-// because the pool is emptier. What they hold then is of no concern any more, and forgotten.
+// resumeIfLow makes bucket i go XON if it holds little enough, and then each other one that
+// does, because the pool is emptier. What they hold then no longer matters, and is forgotten.
 func (n *node) resumeIfLow(i unit.Port) {
 	n.resume(i)
 	for again := n.plan.Pool > 0; again; {
@@ -294,7 +295,7 @@ func (n *node) resumeIfLow(i unit.Port) {
 	}
 }
 
-// resume lets bucket i go XON if it holds little enough, and reports whether it did.
+// resume makes bucket i go XON if it holds little enough, and reports whether it did.
 func (n *node) resume(i unit.Port) bool {
 	if !n.is(i, isXOFF) || n.charged(i) > n.plan.xon(n.others(i, n.charged)) {
 		return false
@@ -355,7 +356,7 @@ func (n *node) pauseFrame(i unit.Port) frame {
 	return frame{pauseFrame, n.ports[i].period, t}
 }
 
-// down takes the link at port p down: what waits there is lost, the pause in force there ends,
+// down takes the link at port p down: what waits there is lost, the active pause there ends,
 // and the one that its bucket imposes has no effect.
 func (n *node) down(p unit.Port) {
 	n.ports[p].state = n.ports[p].state&^(isFailed|isArmed) | isDown

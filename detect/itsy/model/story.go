@@ -9,7 +9,7 @@ import (
 	"softswitch/unit"
 )
 
-// story is how state i came about, and what happens then.
+// story is how state i was reached, and what happens then.
 func (e *explorer) story(i uint32, moves []move) (lines []string) {
 	var way []uint32
 	for at := i; at != 0; at = e.before[at] {
