@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -87,6 +89,37 @@ func TestScripts(t *testing.T) {
 			return os.Geteuid() == 0, nil
 		},
 	})
+}
+
+// TestScriptsAskForTools: a script that runs a program of the machine asks first whether it is there, so
+// that without it the script skips.
+func TestScriptsAskForTools(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	run := regexp.MustCompile(`(?m)^(\[\S+\] )?(?:! )?(?:exec|exits \d+) (\S+)`)
+	tools := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, _, _ := strings.Cut(string(data), "\n-- ")
+		for _, m := range run.FindAllStringSubmatch(script, -1) {
+			tool := m[2]
+			if strings.HasPrefix(tool, "softswitch") {
+				continue
+			}
+			tools++
+			if m[1] != "[exec:"+tool+"] " && !strings.Contains(script, "[!exec:"+tool+"] skip ") {
+				t.Errorf("%s runs %s: say [exec:%s] before it, or [!exec:%s] skip 'not installed: %s'", file, tool, tool, tool, tool)
+			}
+		}
+	}
+	if tools < 5 {
+		t.Errorf("%d programs of the machine in all scripts: are they found?", tools)
+	}
 }
 
 // setUpScript gives a script the scenario files, some captures and a run

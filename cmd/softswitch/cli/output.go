@@ -10,8 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Output is a file to write that a flag names, File "" for none.
-type Output struct{ Flag, File string }
+// Output is a file to write that a flag names, File "" for none. With MakesDir its directory is made if it
+// is missing.
+type Output struct {
+	Flag, File string
+	MakesDir   bool
+}
 
 // CheckOutputs refuses outputs that cannot be written, before hours go into what was to be in them, and
 // those that would take the place of a file that is read, or of each other.
@@ -20,7 +24,7 @@ func CheckOutputs(read []string, outputs ...Output) error {
 		if out.File == "" {
 			continue
 		}
-		if err := writable(out.File); err != nil {
+		if err := out.writable(); err != nil {
 			return fmt.Errorf("--%s %s: %w", out.Flag, out.File, err)
 		}
 		for _, in := range read {
@@ -37,26 +41,35 @@ func CheckOutputs(read []string, outputs ...Output) error {
 	return nil
 }
 
-// writable is why no file of this name can be written, nil if it seems that it can.
-func writable(file string) error {
-	switch info, err := os.Stat(file); {
+// writable is why the file cannot be written, nil if it seems that it can.
+func (o *Output) writable() error {
+	switch info, err := os.Stat(o.File); {
 	case err == nil && info.IsDir():
 		return errors.New("a directory: name a file")
 	case err == nil:
-		return access(file)
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
+		return access(o.File)
 	}
-	dir := filepath.Dir(file)
-	switch info, err := os.Stat(dir); {
-	case errors.Is(err, fs.ErrNotExist):
+	dir := filepath.Dir(o.File)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && !o.MakesDir {
 		return fmt.Errorf("there is no directory %s", dir)
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory", dir)
 	}
-	return access(dir)
+	return canHold(dir)
+}
+
+// canHold is why nothing can be made in a directory, which may itself have to be made.
+func canHold(dir string) error {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("%s is not a directory", at)
+		case err == nil:
+			return access(at)
+		case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR)) && at != filepath.Dir(at):
+		default:
+			return err
+		}
+	}
 }
 
 // access is why this process may not write to a file or directory.
@@ -69,21 +82,10 @@ func access(name string) error {
 
 // CheckDir refuses a directory that cannot be made, or written to.
 func CheckDir(flag, dir string) error {
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		info, err := os.Stat(at)
-		switch {
-		case err == nil && !info.IsDir():
-			return fmt.Errorf("--%s %s: %s is not a directory", flag, dir, at)
-		case err == nil:
-			if err := access(at); err != nil {
-				return fmt.Errorf("--%s %s: %w", flag, dir, err)
-			}
-			return nil
-		case errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at):
-		default:
-			return fmt.Errorf("--%s %s: %w", flag, dir, err)
-		}
+	if err := canHold(dir); err != nil {
+		return fmt.Errorf("--%s %s: %w", flag, dir, err)
 	}
+	return nil
 }
 
 // sameFile reports whether two names are of one file. What is written to a device, such as /dev/null,

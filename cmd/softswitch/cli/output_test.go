@@ -17,19 +17,22 @@ func TestCheckOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	file := func(flag, name string) Output { return Output{Flag: flag, File: name} }
 	fresh := filepath.Join(dir, "new.html")
 	for _, c := range []struct {
 		outs []Output
 		want string // of the error; "" for none
 	}{
-		{[]Output{{"html", ""}, {"markdown", ""}}, ""},
-		{[]Output{{"html", fresh}, {"markdown", old}}, ""},
-		{[]Output{{"html", "/dev/null"}, {"markdown", "/dev/null"}}, ""},
-		{[]Output{{"html", dir}}, "--html " + dir + ": a directory: name a file"},
-		{[]Output{{"html", fresh}, {"markdown", filepath.Join(dir, "no", "x.md")}}, "there is no directory " + filepath.Join(dir, "no")},
-		{[]Output{{"out", filepath.Join(in, "x")}}, "--out "},
-		{[]Output{{"out", in}}, in + " is read: name another file"},
-		{[]Output{{"html", fresh}, {"markdown", filepath.Join(dir, ".", "new.html")}}, "--html is written there"},
+		{[]Output{{Flag: "html"}, {Flag: "markdown"}}, ""},
+		{[]Output{file("html", fresh), file("markdown", old)}, ""},
+		{[]Output{file("html", "/dev/null"), file("markdown", "/dev/null")}, ""},
+		{[]Output{file("html", dir)}, "--html " + dir + ": a directory: name a file"},
+		{[]Output{file("html", fresh), file("markdown", filepath.Join(dir, "no", "x.md"))}, "there is no directory " + filepath.Join(dir, "no")},
+		{[]Output{{"html", filepath.Join(dir, "a", "b", "x.html"), true}}, ""},
+		{[]Output{{"html", filepath.Join(in, "b", "x.html"), true}}, in + " is not a directory"},
+		{[]Output{file("out", filepath.Join(in, "x"))}, in + " is not a directory"},
+		{[]Output{file("out", in)}, in + " is read: name another file"},
+		{[]Output{file("html", fresh), file("markdown", filepath.Join(dir, ".", "new.html"))}, "--html is written there"},
 	} {
 		err := CheckOutputs([]string{in}, c.outs...)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -40,7 +43,7 @@ func TestCheckOutputs(t *testing.T) {
 		{dir, ""},
 		{filepath.Join(dir, "a", "b"), ""},
 		{in, "is not a directory"},
-		{filepath.Join(in, "a"), "not a directory"},
+		{filepath.Join(in, "a"), in + " is not a directory"},
 	} {
 		if err := CheckDir("out", c.dir); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.dir, err, c.want)
@@ -56,7 +59,7 @@ func TestCheckOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Chmod(dir, 0o700)
-	if err := CheckOutputs(nil, Output{"html", fresh}); err == nil || !strings.Contains(err.Error(), "cannot be written") {
+	if err := CheckOutputs(nil, file("html", fresh)); err == nil || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("in a directory without the right to write: %v", err)
 	}
 }

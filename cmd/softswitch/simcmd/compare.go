@@ -138,7 +138,7 @@ func comparisonFlags(c *cobra.Command, opt *mergeOptions) {
 
 // keepApart refuses files of a comparison that would take the place of what is read.
 func (opt *mergeOptions) keepApart(read []string) error {
-	return cli.CheckOutputs(read, cli.Output{Flag: "html", File: opt.html}, cli.Output{Flag: "markdown", File: opt.markdown})
+	return cli.CheckOutputs(read, cli.Output{Flag: "html", File: opt.html, MakesDir: true}, cli.Output{Flag: "markdown", File: opt.markdown, MakesDir: true})
 }
 
 // printComparison writes the files of a comparison and prints it. The error says what of it
