@@ -21,7 +21,7 @@ func TestControlC(t *testing.T) {
 		"sim run --repeat 9 " + endless(t, "hu-fig3.yaml"):                        "simulated us",
 		"sweep --set duration=20ms,1h --workers 2 " + endless(t, "hu-fig4.yaml"):  "20ms,1,true,", // a whole row
 		"sim bench --runs 1000 --duration 20ms":                                   "runs",
-		"sim fuzz --n 1000000 --out /dev/null":                                    "cases",
+		"sim fuzz --n 1000000 --out " + t.TempDir():                               "cases",
 		"compare --runs 1000000 --scenarios shpiner-fig4 --systems no-flood,itsy": "cause",
 		"compare traffic --runs 1000 --scenarios shpiner-fig4":                    "runs",
 		"campaign run " + longCampaign(t):                                         "cases",
