@@ -36,11 +36,12 @@ type Host struct {
 	turn   int                      // index of the flow whose turn it is
 	tendAt unit.Time                // until then tend need not look at the active flows
 	wire   pacer.Wire
+	// patience is how late a frame may be, because of a late driver or while all other flows take their
+	// turn on the wire, without costing its flow its rate: a flow slower than the wire may catch up.
+	patience unit.Time
 
-	next        unit.Time // what Transmit named last
 	paused      unit.ClassSet
 	pausedUntil [unit.Priorities]unit.Time // of classes in paused
-	open        [unit.Priorities]unit.Time // since when a class not in paused may send
 	rx          [unit.Priorities]rxBuffer
 	drain       unit.Rate // of the receive buffers; 0: at once
 	storming    unit.ClassSet
@@ -60,6 +61,10 @@ type Host struct {
 	ready  bool
 	events []event.Event
 	count  Counters
+
+	// For what a late driver leaves out:
+	next unit.Time                  // what Transmit named last
+	open [unit.Priorities]unit.Time // since when a class not in paused may send
 }
 
 // sender is a flow that is being sent.
@@ -69,8 +74,8 @@ type sender struct {
 	sent uint64     // bytes
 	end  uint64     // the value of sent at which it is over, until the next Start
 	due  unit.Time  // when the next frame may leave
-	left unit.Time  // Sent.LeftOut
 	rc   *requester // nil: UDP
+	left unit.Time  // Sent.LeftOut
 }
 
 // rxBuffer is the receive buffer of a class.
@@ -179,6 +184,7 @@ func New(cfg Config) (*Host, error) {
 		h.pool = buffer.NewPool(n, n, 0, cfg.SlotBytes)
 	}
 	h.wire.AtOnce = buffer.UsualAtOnce
+	h.patience = lateMax*cfg.Granularity + unit.Time(len(cfg.Flows)-1)*cfg.Rate.FrameTime(cfg.MaxFrame)
 	for i, f := range cfg.Flows {
 		s := sender{Flow: f}
 		if f.RC != nil {

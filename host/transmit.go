@@ -36,8 +36,11 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 		}
 		size := h.fill(f, s)
 		s.sent += uint64(size)
-		h.leaveOut(s, free, now-h.patience())
-		s.due = max(s.due, now-h.patience()) + h.rateOf(s).FrameTime(size)
+		earliest := now - h.patience
+		if h.cfg.Granularity > 0 { // an exact driver is never late
+			h.leaveOut(s, free, earliest)
+		}
+		s.due = max(s.due, earliest) + h.rateOf(s).FrameTime(size)
 		h.wire.Send(h.cfg.Rate.FrameTime(size))
 		fs[n] = f
 		n++
@@ -72,13 +75,6 @@ func (h *Host) leaveOut(s *sender, free, before unit.Time) {
 // lateMax is how late a driver may be without costing a flow its rate, in units of its
 // granularity.
 const lateMax = 8
-
-// patience is how late a frame may be, because of a late driver or while all other
-// flows take their turn on the wire, without costing its flow its rate: a flow slower
-// than the wire may catch up.
-func (h *Host) patience() unit.Time {
-	return lateMax*h.cfg.Granularity + unit.Time(len(h.flows)-1)*h.cfg.Rate.FrameTime(h.cfg.MaxFrame)
-}
 
 // keep is how many bytes of a frame of n bytes are built.
 func (h *Host) keep(n int) int {

@@ -477,7 +477,7 @@ func TestLeftOut(t *testing.T) {
 			h.transmit()
 			h.run(5 * ms)
 			for _, f := range h.Senders() {
-				if least := c.least - h.patience(); f.LeftOut < max(0, least) || f.LeftOut > c.most {
+				if least := c.least - h.patience; f.LeftOut < max(0, least) || f.LeftOut > c.most {
 					t.Errorf("flow %d left out %d ns, want %d to %d", f.Number, f.LeftOut, least, c.most)
 				}
 			}
