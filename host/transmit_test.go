@@ -442,12 +442,12 @@ func TestLeftOut(t *testing.T) {
 	stopping.Stop = 20 * ms
 	sized := flow(1, 3, 10*mbit)
 	sized.Bytes = 1514 * 10
-	exact := []Flow{flow(1, 3, 0), flow(2, 3, 0), flow(3, 4, 60*mbit), flow(4, 4, mbit)}
 	frame := (10 * mbit).FrameTime(1514)
 	for _, c := range []struct {
 		name        string
 		flows       []Flow
-		pause       uint16 // quanta of 5.12 us, as the driver falls asleep
+		awake       unit.Time // before the driver sleeps for 100 ms
+		pause       uint16    // quanta of 5.12 us, as it falls asleep
 		least, most unit.Time
 	}{
 		{name: "line rate", flows: []Flow{flow(1, 3, 0)}, least: slept - frame, most: slept},
@@ -455,25 +455,17 @@ func TestLeftOut(t *testing.T) {
 		{name: "until it stops", flows: []Flow{stopping}, least: 15*ms - frame, most: 15 * ms},
 		{name: "paused all the time", flows: []Flow{flow(1, 3, 0)}, pause: 65535},
 		{name: "paused for 51.2 ms of it", flows: []Flow{flow(1, 3, 0)}, pause: 10_000, least: slept - 51_200*us - frame, most: slept - 51_200*us},
-		{name: "all sent", flows: []Flow{sized}},
-		{name: "awake, and more flows than the wire carries", flows: exact},
+		{name: "all sent", flows: []Flow{sized}, awake: slept},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := testConfig(c.flows...)
 			cfg.Granularity = 200 * us
 			h := startHost(t, cfg)
-			h.run(5 * ms)
-			if c.name == "all sent" {
-				h.run(slept)
-			}
+			h.run(5*ms + c.awake)
 			if c.pause > 0 {
 				h.pause(3, c.pause)
 			}
-			if len(c.flows) > 1 {
-				h.run(slept)
-			} else {
-				h.now += slept
-			}
+			h.now += slept
 			h.transmit()
 			h.run(5 * ms)
 			for _, f := range h.Senders() {
@@ -482,6 +474,26 @@ func TestLeftOut(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNothingLeftOut: of a driver that is late by less than flows may make up for nothing is left out, with
+// more flows than the wire carries and pauses.
+func TestNothingLeftOut(t *testing.T) {
+	seed := testkit.Seed(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	cfg := testConfig(flow(1, 3, 0), flow(2, 3, 0), flow(3, 4, 60*mbit), flow(4, 4, mbit))
+	cfg.Granularity = 200 * us
+	h := startHost(t, cfg)
+	h.late = func() unit.Time { return unit.Time(r.Int64N(int64(200 * us))) }
+	for range 50 {
+		h.run(unit.Time(r.Int64N(int64(10 * ms))))
+		h.pause(3, uint16(r.IntN(1000)))
+	}
+	for _, f := range h.Senders() {
+		if f.LeftOut != 0 || f.Frames == 0 {
+			t.Errorf("flow %d left out %d ns, and sent %d frames", f.Number, f.LeftOut, f.Frames)
+		}
 	}
 }
 

@@ -149,9 +149,9 @@ func (s *Scenario) Misbehaves(node int) bool {
 // Bins is the number of equal time slots for which a verdict reports throughput.
 const Bins = 40
 
-// Lasts is for how long a UDP flow sends.
+// Lasts is for how long a flow sends. A connection ends its messages after its stop.
 func (s *Scenario) Lasts(f *Flow) unit.Time {
-	if f.Stop > 0 {
+	if f.Stop > 0 && f.RC == nil {
 		return min(f.Stop, s.Duration) - f.Start
 	}
 	return s.Duration - f.Start

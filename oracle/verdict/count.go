@@ -111,16 +111,12 @@ func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts 
 		}
 		known := reported(f.From) && reported(f.To)
 		row := lostOf(&out, &in, d, known)
-		end := s.Duration
-		if f.Stop > 0 && f.RC == nil { // a connection ends its messages afterwards
-			end = min(end, f.Stop)
-		}
 		v.Flows = append(v.Flows, FlowResult{
 			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Class),
 			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: row.Lost, InFlight: row.InFlight, Reordered: int64(in.Reordered), LeftOut: out.LeftOut,
 			Response: row.Response, OverRate: row.OverRate, IncompleteARP: row.IncompleteARP,
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
-			Throughput: perSecond(in.Bytes, end-f.Start), Messages: messages,
+			Throughput: perSecond(in.Bytes, s.Lasts(&f)), Messages: messages,
 		})
 		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !unheard && !turned.Has(f.Class) {
 			wire += max(0, int(in.Lost)-int(total(d)))

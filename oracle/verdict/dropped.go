@@ -51,8 +51,8 @@ func (v *Verdict) Dropped(named bool) (frames, of int64) {
 	return frames, of
 }
 
-// droppedShown is how many flows a line has. Chosen: what fits in a line or two; the JSON has all.
-const droppedShown = 4
+// DroppedShown is how many flows a line has. Chosen: what fits in a line or two; the JSON has all.
+const DroppedShown = 4
 
 // writeDropped writes of whom frames were dropped on purpose, the flows with most first.
 func (v *Verdict) writeDropped(t *table) {
@@ -71,10 +71,10 @@ func (v *Verdict) writeDropped(t *table) {
 		}
 		slices.SortStableFunc(some, func(a, b DroppedOf) int { return int(b.Frames - a.Frames) })
 		var parts []string
-		for _, d := range some[:min(len(some), droppedShown)] {
-			parts = append(parts, fmt.Sprintf("%s %d (%s)", d.Flow, d.Frames, percent(d.Frames, d.Of)))
+		for _, d := range some[:min(len(some), DroppedShown)] {
+			parts = append(parts, fmt.Sprintf("%s %d (%s)", d.Flow, d.Frames, d.Share()))
 		}
-		if more := len(some) - droppedShown; more > 0 {
+		if more := len(some) - DroppedShown; more > 0 {
 			parts = append(parts, fmt.Sprintf("and %d more", more))
 		}
 		frames, _ := v.Dropped(x.named)
@@ -82,10 +82,10 @@ func (v *Verdict) writeDropped(t *table) {
 	}
 }
 
-// percent is the part n has of all, of which there is at least one: "12.3 %", "<0.1 %".
-func percent(n, of int64) string {
-	if 1000*n < of {
+// Share is which part of the flow's frames was dropped: "12.3 %", "<0.1 %".
+func (d DroppedOf) Share() string {
+	if 1000*d.Frames < d.Of {
 		return "<0.1 %"
 	}
-	return fmt.Sprintf("%d.%d %%", 100*n/of, 1000*n/of%10)
+	return fmt.Sprintf("%d.%d %%", 100*d.Frames/d.Of, 1000*d.Frames/d.Of%10)
 }

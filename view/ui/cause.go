@@ -31,12 +31,13 @@ func (m *model) cause(e oracle.Entry) {
 	if int(e.Rank) > len(d.causes) {
 		d.causes = append(d.causes, detect.Cause{Type: e.Cause, At: e.Trigger, In: e.In, OnLoop: e.OnLoop, Confidence: e.Confidence})
 	}
-	d.causes[len(d.causes)-1].Flows.Add(e.Flow)
+	last := &d.causes[len(d.causes)-1]
+	last.Flows.Add(e.Flow)
+	m.noteNamed(m.w.index[e.Node], *last, e.Flow)
 	var texts []string
 	for i := range d.causes {
 		texts = append(texts, m.causeText(&d.causes[i]))
 	}
-	m.names(d)
 	text, said := strings.Join(texts, "; and "), m.name(e.Node)+" names the cause: "
 	if n := len(m.log); n > 0 && more && strings.HasPrefix(m.log[n-1].Text, said) {
 		m.log = m.log[:n-1] // that without this

@@ -8,28 +8,25 @@ import (
 
 	"softswitch/detect"
 	"softswitch/node/observe"
+	"softswitch/oracle/verdict"
 )
 
-// names takes note of what the diagnosis of a true declaration names. It may grow by a flow at a time,
-// so that what it named before is among what it names now.
-func (m *model) names(d *diagnosis) {
-	if m.declared != nil && m.declared.True && m.declared.Node == m.w.index[d.node] {
-		m.named = append(m.named, d.causes...)
+// noteNamed takes note of a cause that the node's last declaration, if it was true, is diagnosed with: of its
+// flow, and of the host that it is.
+func (m *model) noteNamed(node int, c detect.Cause, flow detect.FlowID) {
+	if !m.truly[node] {
+		return
+	}
+	m.namedFlows[flow] = true
+	if d, ok := m.w.ports[c.At]; ok && c.Type == detect.CauseHost {
+		m.namedHosts[m.w.to(d)] = true
 	}
 }
 
-// isNamed reports whether a cause that was named names a flow, or the host that it goes to.
-func (m *model) isNamed(id detect.FlowID) bool {
-	return slices.ContainsFunc(m.named, func(c detect.Cause) bool {
-		d, ok := m.w.ports[c.At]
-		return slices.Contains(c.Flows[:c.Flows.Len()], id) || ok && c.Type == detect.CauseHost && m.w.to(d) == m.w.flows[id].to
-	})
-}
-
 // droppedOf is what was dropped on purpose of flows, those with most first: by switches, and by hosts that
-// were sent more than they have room for. What is not of a flow that the fabric's hosts send is not among
+// were sent more than they have room for. Frames that belong to no flow of the fabric's hosts are not among
 // it. It is what a verdict has in dropped_of once nothing is in flight.
-func (m *model) droppedOf() (all []DroppedOf) {
+func (m *model) droppedOf() (all []verdict.DroppedOf) {
 	frames := map[detect.FlowID]uint64{}
 	for i := range m.snaps {
 		if s := m.snaps[i].now; s != nil {
@@ -44,10 +41,10 @@ func (m *model) droppedOf() (all []DroppedOf) {
 			n += in.Overflow
 		}
 		if n > 0 {
-			all = append(all, DroppedOf{f.name, m.isNamed(id), n, n + in.Frames})
+			all = append(all, verdict.DroppedOf{Flow: f.name, Named: m.namedFlows[id] || m.namedHosts[f.to], Frames: int64(n), Of: int64(n + in.Frames)})
 		}
 	}
-	slices.SortFunc(all, func(a, b DroppedOf) int {
+	slices.SortFunc(all, func(a, b verdict.DroppedOf) int {
 		return cmp.Or(cmp.Compare(b.Frames, a.Frames), cmp.Compare(a.Flow, b.Flow))
 	})
 	return all
@@ -61,32 +58,21 @@ func (m *model) hasDropped() bool {
 	})
 }
 
-// droppedShown is how many flows a sentence has. Chosen: as many as a line of a verdict.
-const droppedShown = 4
-
-// droppedText says which flows a cure costs how much, "" for none.
-func droppedText(all []DroppedOf) string {
+// droppedText says whom a cure costs how much, "" for nobody.
+func droppedText(all []verdict.DroppedOf) string {
 	if len(all) == 0 {
 		return ""
 	}
 	var parts []string
-	for _, d := range all[:min(len(all), droppedShown)] {
+	for _, d := range all[:min(len(all), verdict.DroppedShown)] {
 		whose := ""
 		if !d.Named {
 			whose = ", which no cause names"
 		}
-		parts = append(parts, fmt.Sprintf("%d frames of flow %s (%s%s)", d.Frames, d.Flow, share(d.Frames, d.Of), whose))
+		parts = append(parts, fmt.Sprintf("%d frames of flow %s (%s%s)", d.Frames, d.Flow, d.Share(), whose))
 	}
-	if more := len(all) - droppedShown; more > 0 {
+	if more := len(all) - verdict.DroppedShown; more > 0 {
 		parts = append(parts, fmt.Sprintf("some of %d more flows", more))
 	}
 	return "Dropped on purpose: " + strings.Join(parts, "; ") + "."
-}
-
-// share is the part n has of all, of which there is at least one.
-func share(n, of uint64) string {
-	if 1000*n < of {
-		return "<0.1 %"
-	}
-	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }

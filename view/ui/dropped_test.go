@@ -7,6 +7,8 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
+	"softswitch/event"
+	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
 )
@@ -27,7 +29,7 @@ func TestDroppedOf(t *testing.T) {
 			last := states[len(states)-1]
 			got := map[string]verdict.DroppedOf{}
 			for _, d := range last.DroppedOf {
-				got[d.Flow] = verdict.DroppedOf{Flow: d.Flow, Named: d.Named, Frames: int64(d.Frames), Of: int64(d.Of)}
+				got[d.Flow] = d
 				if !d.Named {
 					unnamed++
 				}
@@ -46,7 +48,7 @@ func TestDroppedOf(t *testing.T) {
 			if said := strings.Contains(last.Words, "Dropped on purpose: "); said != (len(got) > 0) {
 				t.Errorf("%s, %s: the words tell of it: %v: %s", file, response, said, last.Words)
 			}
-			if !slices.IsSortedFunc(last.DroppedOf, func(a, b DroppedOf) int { return int(b.Frames) - int(a.Frames) }) {
+			if !slices.IsSortedFunc(last.DroppedOf, func(a, b verdict.DroppedOf) int { return int(b.Frames - a.Frames) }) {
 				t.Errorf("%s, %s: the flow with most is not the first: %+v", file, response, last.DroppedOf)
 			}
 		}
@@ -57,12 +59,44 @@ func TestDroppedOf(t *testing.T) {
 }
 
 func TestDroppedText(t *testing.T) {
-	all := []DroppedOf{{"A", false, 1500, 3000}, {"B", true, 20, 200_000}, {"C", true, 3, 4}, {"D", true, 2, 4}, {"E", true, 1, 4}}
+	all := []verdict.DroppedOf{{Flow: "A", Named: false, Frames: 1500, Of: 3000}, {Flow: "B", Named: true, Frames: 20, Of: 200_000}, {Flow: "C", Named: true, Frames: 3, Of: 4}, {Flow: "D", Named: true, Frames: 2, Of: 4}, {Flow: "E", Named: true, Frames: 1, Of: 4}}
 	const want = "Dropped on purpose: 1500 frames of flow A (50.0 %, which no cause names); 20 frames of flow B (<0.1 %); 3 frames of flow C (75.0 %); 2 frames of flow D (50.0 %); some of 1 more flows."
 	if got := droppedText(all); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if got := droppedText(nil); got != "" {
 		t.Errorf("of nobody: %s", got)
+	}
+}
+
+// TestNamedByAnyDeclarer: what a switch names counts if its own declaration was true, whoever declared last.
+func TestNamedByAnyDeclarer(t *testing.T) {
+	s := newScript(t)
+	loop := s.loop(s.ring()...)
+	var flow detect.FlowID
+	for id := range s.m.w.flows {
+		flow = max(flow, id)
+	}
+	says := func(q oracle.Queue, typ event.Type) {
+		b, _ := s.m.w.fabric.Down(loop[0])
+		e := event.Event{Type: typ, Port: b.Port, Class: 3, Out: q.Port, OutClass: 3, OnLoop: true}
+		if typ == event.Cause {
+			e.Cause, e.Rank, e.Confidence, e.Trigger, e.In, e.Flow = detect.CauseContention, 1, 70, q.NodePort, b.Port, flow
+		}
+		s.add(q.Node, e)
+	}
+	says(loop[0], event.Deadlock) // false: nothing waits yet
+	says(loop[0], event.Cause)
+	if s.m.namedFlows[flow] {
+		t.Error("what a false declaration names counts as named")
+	}
+	for i, q := range loop {
+		s.block(q, loop[(i+1)%len(loop)])
+	}
+	says(loop[0], event.Deadlock)
+	says(loop[1], event.Deadlock)
+	says(loop[0], event.Cause)
+	if !s.m.namedFlows[flow] {
+		t.Error("what the first of two true declarers names does not count as named")
 	}
 }

@@ -51,8 +51,11 @@ type model struct {
 	sending   []Sending                // by host, as it said last; without Flows it is not told
 	received  map[uint32]host.Received // by number of the flow
 	unheard   map[int]bool             // hosts whose pauses a response ignored at some time
-	named     []detect.Cause           // by true declarations: the likeliest, and what is named with it
-	problem   string
+	truly     map[int]bool             // nodes whose last declaration was true
+	// What the likeliest causes of true declarations name, and causes named together with them.
+	namedFlows map[detect.FlowID]bool
+	namedHosts map[int]bool
+	problem    string
 	// window is over how long, at least, the load of a direction is taken; 0: since the state
 	// before.
 	window unit.Time
@@ -103,6 +106,7 @@ func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 	return &model{
 		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck), lingers: lingers,
 		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, measures: map[Measure]bool{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
+		truly: map[int]bool{}, namedFlows: map[detect.FlowID]bool{}, namedHosts: map[int]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
 		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: make([]bool, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
@@ -302,6 +306,7 @@ func (m *model) declare(e oracle.Entry) {
 	}
 	d := &Declared{Node: m.w.index[e.Node], Queue: at, Trigger: -1, Port: -1, OnLoop: e.OnLoop}
 	d.True = m.stuck.InCore(q) || m.truth().InCore(q)
+	m.truly[d.Node] = d.True
 	t := (&oracle.Result{Fabric: m.w.fabric}).Trigger(oracle.Finding{Trigger: e.Trigger, OnLoop: e.OnLoop})
 	if i := slices.IndexFunc(m.w.nodes, func(n Node) bool { return n.Name == t.Node }); t.Kind != "" && i >= 0 {
 		d.Trigger = i

@@ -3,6 +3,8 @@ package ui
 import (
 	"cmp"
 	"slices"
+
+	"softswitch/oracle/verdict"
 )
 
 // Topology is what does not change while a stream lasts.
@@ -115,8 +117,8 @@ type State struct {
 	// response dropped on purpose, both since the fabric began.
 	Lost    uint64 `json:"lost"`
 	Dropped uint64 `json:"dropped"`
-	// DroppedOf says of which flows: those with most of Dropped and of what was policed first.
-	DroppedOf []DroppedOf `json:"dropped_of,omitempty"`
+	// DroppedOf says of which flows, those with most first: of Dropped, and of what was policed.
+	DroppedOf []verdict.DroppedOf `json:"dropped_of,omitempty"`
 	// Words say in words what the drawing shows.
 	Words string `json:"words"`
 	// Problem is why this state is not to be trusted; "" if it is.
@@ -197,14 +199,6 @@ type Sending struct {
 
 // compare orders queues by direction and class.
 func (q At) compare(r At) int { return cmp.Or(q.Dir-r.Dir, q.Class-r.Class) }
-
-// DroppedOf is what responses dropped of a flow, as verdict.DroppedOf.
-type DroppedOf struct {
-	Flow   string `json:"f"`
-	Named  bool   `json:"named,omitempty"` // by the cause of a true declaration
-	Frames uint64 `json:"n"`
-	Of     uint64 `json:"of"` // these and those that arrived
-}
 
 // Wait is that a bucket that is XOFF, at the far end of the queue From, holds bytes in the
 // paused queue To: From waits for To. It does so for good, as far as To is concerned, while

@@ -130,11 +130,14 @@ function drawMessages(s) {
   $("sums").replaceChildren(...sums(s.sending || []).map(tableRow));
 }
 
+// share is which part of a flow's frames was dropped, as the verdict has it.
+const share = (d) => (1000 * d.frames < d.of ? "<0.1 %" : `${(Math.floor((1000 * d.frames) / d.of) / 10).toFixed(1)} %`);
+
 // drawPrice shows of which flows responses dropped frames.
 function drawPrice(s) {
   const all = s.dropped_of || [], shown = 12;
   $("price").hidden = !all.length;
-  const rows = all.slice(0, shown).map((d) => [`flow ${d.f}`, `${d.n} frames, ${((100 * d.n) / d.of).toFixed(1)} %${d.named ? ", named as a cause" : ""}`]);
+  const rows = all.slice(0, shown).map((d) => [`flow ${d.flow}`, `${d.frames} frames, ${share(d)}${d.named ? ", named as a cause" : ""}`]);
   if (all.length > shown) rows.push(["", `and ${all.length - shown} more flows`]);
   $("dropped").replaceChildren(...rows.map(tableRow));
 }
