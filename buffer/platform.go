@@ -3,6 +3,7 @@ package buffer
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"softswitch/unit"
@@ -147,7 +148,7 @@ func (p *Platform) XOFF(rate unit.Rate, metres float64) (int, error) {
 	}
 	var rates []string
 	for _, row := range p.table {
-		rates = append(rates, fmt.Sprint(row.gbits))
+		rates = append(rates, strconv.FormatInt(int64(row.gbits), 10))
 		if row.gbits*gbit != rate {
 			continue
 		}

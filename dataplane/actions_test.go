@@ -134,7 +134,7 @@ func TestDiscard(t *testing.T) {
 	s.wantData(1, between(0, 1, 4, 9))
 	s.receive(1, between(1, 0, 3, 9))
 	s.wantDrop(1, DropResponse)
-	s.receive(0, plain(ether.Broadcast, stationMAC(0), 100))
+	s.receive(0, plain(unit.Broadcast, stationMAC(0), 100))
 	if got, want := s.Frames(queue1), (detect.Frames{TxDropped: 5, RxDropped: 1}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/detect"
-	"softswitch/internal/ether"
 	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
@@ -166,7 +165,7 @@ func anyRun(t *testing.T, seed uint64, steps int) bool {
 		s.Receive(s.now, in, fs)
 		s.work()
 	}
-	macs := []ether.MAC{ether.Broadcast, 0x01005e000001, 0, stationMAC(0), stationMAC(unit.Port(n - 1)), portMAC(0), portMAC(unit.Port(n - 1)), 0x02dd00000001}
+	macs := []unit.MAC{unit.Broadcast, 0x01005e000001, 0, stationMAC(0), stationMAC(unit.Port(n - 1)), portMAC(0), portMAC(unit.Port(n - 1)), 0x02dd00000001}
 	ips := []string{"10.0.1.1", "10.0.1.10", "10.0.1.11", "10.0.1.12", "10.9.1.1", "10.9.255.1", "198.18.0.7", "224.0.0.1", "255.255.255.255", "0.0.0.0"}
 	dead := [64]bool{}
 	for range steps {

@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"softswitch/internal/ether"
 	"softswitch/unit"
 )
 
@@ -39,7 +38,7 @@ func newARPTable(static []Neighbour) arpTable {
 
 // hear notes that the neighbour ip, heard at in, has the address mac; false if there is no
 // room for it.
-func (t *arpTable) hear(now unit.Time, ip uint32, mac ether.MAC, in unit.Port) bool {
+func (t *arpTable) hear(now unit.Time, ip uint32, mac unit.MAC, in unit.Port) bool {
 	if !t.refresh(now, uint64(ip), mac, in) && !t.learn(now, uint64(ip), mac, in) {
 		return false
 	}
@@ -49,7 +48,7 @@ func (t *arpTable) hear(now unit.Time, ip uint32, mac ether.MAC, in unit.Port) b
 }
 
 // lookup finds the address of a neighbour; renew says that it is time to ask for it again.
-func (t *arpTable) lookup(now unit.Time, ip uint32) (mac ether.MAC, renew, ok bool) {
+func (t *arpTable) lookup(now unit.Time, ip uint32) (mac unit.MAC, renew, ok bool) {
 	e := t.learnedTable.lookup(now, uint64(ip))
 	if e == nil {
 		return 0, false, false

@@ -36,7 +36,7 @@ func newAuthSwitch(t testing.TB, n unit.NodeID, mode auth.Mode, key auth.Key, fi
 	s := newTestSwitch(t, 3, func(c *Config) {
 		c.ID = n
 		for p := range c.Ports {
-			c.Ports[p].MAC = 0x02cc00000000 + ether.MAC(n)<<8 + ether.MAC(p)
+			c.Ports[p].MAC = 0x02cc00000000 + unit.MAC(n)<<8 + unit.MAC(p)
 		}
 		c.Ports[end].Auth = &auth.Config{Mode: mode, Link: "a--b", Keys: []auth.Key{key}, First: first}
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"softswitch/internal/ether"
+	"softswitch/unit"
 )
 
 // What a router neither believes nor forwards. Each row is a test in router_test.go.
@@ -60,11 +61,11 @@ func broadcasts(subnets []Subnet) (ips []uint32) {
 func (s *Switch) isBroadcast(ip uint32) bool { return ip&3 == 3 && slices.Contains(s.broadcasts, ip) }
 
 // isOwn reports whether mac is the address of a port of the switch.
-func (s *Switch) isOwn(mac ether.MAC) bool { return slices.Contains(s.own, mac) }
+func (s *Switch) isOwn(mac unit.MAC) bool { return slices.Contains(s.own, mac) }
 
 // isStation reports whether a station can have the address mac: it is no group, not all
 // zeros, and not of a router itself. Those of a bridge are of the host that it is part of.
-func (s *Switch) isStation(mac ether.MAC) bool {
+func (s *Switch) isStation(mac unit.MAC) bool {
 	return mac != 0 && !mac.IsGroup() && !(s.routed && s.isOwn(mac))
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/detect"
-	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -74,8 +73,8 @@ func TestStaticStations(t *testing.T) {
 
 func TestGroupsAreFloodedAndNotLearned(t *testing.T) {
 	s := newTestSwitch(t, 3, withoutStations)
-	group := ether.MAC(0x01005e000001)
-	for _, dst := range []ether.MAC{ether.Broadcast, group} {
+	group := unit.MAC(0x01005e000001)
+	for _, dst := range []unit.MAC{unit.Broadcast, group} {
 		f := plain(dst, stationMAC(0), 100)
 		s.receive(0, f)
 		s.wantNothing(0)
@@ -99,7 +98,7 @@ func TestBridgeDrops(t *testing.T) {
 	s.receive(0, between(0, 1, 0, 1))
 	s.wantDrop(0, DropNoPort)
 	s.link(2, false)
-	s.receive(0, plain(ether.Broadcast, stationMAC(0), 100))
+	s.receive(0, plain(unit.Broadcast, stationMAC(0), 100))
 	s.wantDrop(0, DropNoPort)
 	s.wantNothing(0)
 }

@@ -23,7 +23,7 @@ func flooded(t *testing.T) *testSwitch {
 // A host's control frames of any kind are heeded up to its budget: a burst, and a sixteenth of
 // the line. What is over it is counted and dropped, and costs nobody else.
 func TestHostFloodsControlFrames(t *testing.T) {
-	request := arp(ether.ARPRequest, ether.Broadcast, stationMAC(2), "10.0.0.2", 0, "10.0.0.9")
+	request := arp(ether.ARPRequest, unit.Broadcast, stationMAC(2), "10.0.0.2", 0, "10.0.0.9")
 	for name, frame := range map[string][]byte{"pauses": resumeOf(3, 0), "messages": message(label(1)), "ARP": request} {
 		t.Run(name, func(t *testing.T) {
 			s := flooded(t)

@@ -85,8 +85,8 @@ type Config struct {
 // nothing is authenticated (auth.go).
 type PortConfig struct {
 	Name      string
-	MAC       ether.MAC
-	PeerMAC   ether.MAC // the next hop's address on a routed link
+	MAC       unit.MAC
+	PeerMAC   unit.MAC // the next hop's address on a routed link
 	FacesHost bool
 	// FacesStack says that the port leads to the stack of a kernel, which neither honours
 	// nor sends pauses: frames from it that find no room are dropped.
@@ -122,12 +122,12 @@ type Route struct {
 // Neighbour is a static ARP entry.
 type Neighbour struct {
 	IP  netip.Addr
-	MAC ether.MAC
+	MAC unit.MAC
 }
 
 // Station is a static MAC entry.
 type Station struct {
-	MAC  ether.MAC
+	MAC  unit.MAC
 	Port unit.Port
 }
 

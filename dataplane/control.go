@@ -100,7 +100,7 @@ func (s *Switch) receivePause8023(in unit.Port, f *buffer.Frame) {
 	if err != nil {
 		panic("dataplane: a frame that parsed as PAUSE no longer does: " + err.Error())
 	}
-	dst := ether.MAC(f.Info.DstMAC)
+	dst := unit.MAC(f.Info.DstMAC)
 	switch {
 	case p.cfg.FacesStack:
 		s.drop(f, DropReservedGroup)

@@ -65,7 +65,7 @@ func (l *loop) transmit(out unit.Port) int {
 
 // No frame costs an allocation, whichever way it goes.
 func TestNoAllocs(t *testing.T) {
-	l2, lossy, broadcast := between(0, 1, 3, 1), between(0, 1, 0, 1), plain(ether.Broadcast, stationMAC(0), 100)
+	l2, lossy, broadcast := between(0, 1, 3, 1), between(0, 1, 0, 1), plain(unit.Broadcast, stationMAC(0), 100)
 	l3 := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3}.frame()
 	ect := datagram{dst: stationMAC(1), src: stationMAC(0), class: 3, ecn: 2}.frame()
 	small := func(c *Config) { c.Buffer.Profile = testProfile }
@@ -146,7 +146,7 @@ var (
 	pauseFrame   = pauseOf(3, 1000, 1)
 	resumeFrame  = resumeOf(3, 1)
 	messageFrame = message(label(1))
-	arpFrame     = arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1")
+	arpFrame     = arp(ether.ARPRequest, unit.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1")
 )
 
 func (l *loop) want(t *testing.T, got, want int) {

@@ -259,7 +259,7 @@ func TestPhantom(t *testing.T) {
 // the last.
 func TestMarkFlooded(t *testing.T) {
 	s := newTestSwitch(t, 3, func(c *Config) { c.ECN = ECN{Classes: 1 << 3, Phantom: Phantom{Drain: 1}} })
-	flood := datagram{dst: ether.Broadcast, src: stationMAC(0), class: 3, ecn: 2}.frame()
+	flood := datagram{dst: unit.Broadcast, src: stationMAC(0), class: 3, ecn: 2}.frame()
 	s.receive(0, flood)
 	if got := ecnOf([][]byte{s.lend(1, 1)[0].Data}); got != "2" {
 		t.Errorf("the first of two leaves with %s, want 2", got)

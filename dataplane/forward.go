@@ -13,7 +13,7 @@ import (
 func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 	// Invariant: nothing is bridged back to the port by which it came: that segment has had it.
 	bridge.Remove(in)
-	dst := ether.MAC(f.Info.DstMAC)
+	dst := unit.MAC(f.Info.DstMAC)
 	if !dst.IsGroup() {
 		if out, ok := s.macs.lookup(s.now, s.ports[in].subnet, dst); ok {
 			switch {
@@ -126,7 +126,7 @@ func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
 // gatewayMAC is the address of a subnet's gateway, which hosts see at all of its ports: that
 // of the first. By RFC 826 a host updates an address that it knows from the sender of each ARP
 // packet, so there is only one. It is read each time, since SetMAC may change it.
-func (s *Switch) gatewayMAC(subnet int) ether.MAC {
+func (s *Switch) gatewayMAC(subnet int) unit.MAC {
 	return s.own[s.cfg.Subnets[subnet].Ports.First()]
 }
 
@@ -156,7 +156,7 @@ func (s *Switch) askARP(ip uint32, subnet int) (silent bool) {
 	clear(f.Data)
 	sub := &s.cfg.Subnets[subnet]
 	in, mac := sub.Ports.First(), s.gatewayMAC(subnet)
-	ether.SetAddresses(f.Data, ether.Broadcast, mac)
+	ether.SetAddresses(f.Data, unit.Broadcast, mac)
 	f.Data[12], f.Data[13] = ether.TypeARP>>8, ether.TypeARP&0xff
 	ether.PutARP(f.Data[ether.HeaderLen:], ether.ARPRequest, mac, addr32(sub.Gateway), 0, ip)
 	f.Len, f.In, f.Info = len(f.Data), in, buffer.Info{Kind: kindARP, L3: ether.HeaderLen}

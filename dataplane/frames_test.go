@@ -13,7 +13,7 @@ import (
 // datagram is a UDP datagram in an Ethernet frame. The zero value of a field is
 // filled in by frame.
 type datagram struct {
-	dst, src     ether.MAC
+	dst, src     unit.MAC
 	from, to     string
 	class        unit.Priority // as DSCP class << 3
 	ecn          uint8         // the two bits behind the code point
@@ -78,7 +78,7 @@ func tagged(f []byte, pcp uint8) []byte {
 }
 
 // plain is a frame of n bytes of an EtherType that means nothing to a switch.
-func plain(dst, src ether.MAC, n int) []byte {
+func plain(dst, src unit.MAC, n int) []byte {
 	f := make([]byte, n)
 	ether.SetAddresses(f, dst, src)
 	f[12], f[13] = 0x88, 0xb6
@@ -119,7 +119,7 @@ func message(t itsyhdr.TLV) []byte {
 }
 
 // arp is an ARP frame, padded to the least length.
-func arp(op uint16, dst, senderMAC ether.MAC, senderIP string, targetMAC ether.MAC, targetIP string) []byte {
+func arp(op uint16, dst, senderMAC unit.MAC, senderIP string, targetMAC unit.MAC, targetIP string) []byte {
 	f := make([]byte, ether.MinLen)
 	ether.SetAddresses(f, dst, senderMAC)
 	binary.BigEndian.PutUint16(f[12:], ether.TypeARP)

@@ -10,7 +10,6 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -37,9 +36,9 @@ var testProfile = buffer.Profile{StaticTh: 4000, XONOffset: 1000, XOFF: 2000}
 
 // portMAC is the address of a switch's port, stationMAC that of the station behind
 // it, peerMAC that of the next hop there.
-func portMAC(p unit.Port) ether.MAC    { return 0x020000000000 + ether.MAC(p) }
-func stationMAC(p unit.Port) ether.MAC { return 0x02aa00000000 + ether.MAC(p) }
-func peerMAC(p unit.Port) ether.MAC    { return 0x02bb00000000 + ether.MAC(p) }
+func portMAC(p unit.Port) unit.MAC    { return 0x020000000000 + unit.MAC(p) }
+func stationMAC(p unit.Port) unit.MAC { return 0x02aa00000000 + unit.MAC(p) }
+func peerMAC(p unit.Port) unit.MAC    { return 0x02bb00000000 + unit.MAC(p) }
 
 // testConfig is a bridge of n ports of unlimited rate that knows a station behind
 // each, with lossless classes 3 and 4.

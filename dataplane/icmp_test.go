@@ -198,7 +198,7 @@ func TestHostUnreachable(t *testing.T) {
 func TestSilenceIsForgotten(t *testing.T) {
 	s := newTestSwitch(t, 6, withoutDefault)
 	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.0.2.99"}
-	request := arp(ether.ARPRequest, ether.Broadcast, portMAC(2), "10.0.2.1", 0, "10.0.2.99")
+	request := arp(ether.ARPRequest, unit.Broadcast, portMAC(2), "10.0.2.1", 0, "10.0.2.99")
 	for range 3 {
 		s.advance(arpSilence)
 		s.receive(0, d.frame())
@@ -228,7 +228,7 @@ func TestRequestThatIsNotSent(t *testing.T) {
 	s.receive(0, d.frame())
 	s.wantDrop(0, DropARPUnresolved)
 	s.wantNothing(0)
-	s.wantData(2, arp(ether.ARPRequest, ether.Broadcast, portMAC(2), "10.0.2.1", 0, "10.0.2.99"))
+	s.wantData(2, arp(ether.ARPRequest, unit.Broadcast, portMAC(2), "10.0.2.1", 0, "10.0.2.99"))
 }
 
 // About some frames nothing is told.

@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"softswitch/internal/ether"
 	"softswitch/unit"
 )
 
@@ -27,7 +26,7 @@ type learnedTable struct {
 
 type learnedEntry struct {
 	key    uint64
-	mac    ether.MAC
+	mac    unit.MAC
 	seen   unit.Time
 	port   unit.Port // where it was learned
 	static bool
@@ -44,7 +43,7 @@ func (t *learnedTable) aged(e *learnedEntry, now unit.Time) bool {
 
 // refresh notes that the neighbour of key was heard at in as mac, and reports whether it has
 // an entry. Static ones stay as they are.
-func (t *learnedTable) refresh(now unit.Time, key uint64, mac ether.MAC, in unit.Port) bool {
+func (t *learnedTable) refresh(now unit.Time, key uint64, mac unit.MAC, in unit.Port) bool {
 	i, ok := t.find(key)
 	if !ok {
 		return false
@@ -60,7 +59,7 @@ func (t *learnedTable) refresh(now unit.Time, key uint64, mac ether.MAC, in unit
 
 // learn enters a neighbour that has no entry and was heard at in; false if there is no room
 // for it.
-func (t *learnedTable) learn(now unit.Time, key uint64, mac ether.MAC, in unit.Port) bool {
+func (t *learnedTable) learn(now unit.Time, key uint64, mac unit.MAC, in unit.Port) bool {
 	t.sweep(now)
 	if !t.shares.room(in, t.max-len(t.entries)) {
 		return false

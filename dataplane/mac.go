@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"softswitch/internal/ether"
 	"softswitch/unit"
 )
 
@@ -26,10 +25,10 @@ func newMACTable(static []Station, subnetOf func(unit.Port) int) macTable {
 // stationKey is the key of a station. Entries are by VLAN (IEEE 802.1Q, 8.8), and a subnet is
 // one here: a station of another one that has the same address is another station. The subnet
 // of a switch that bridges all ports is -1.
-func stationKey(subnet int, mac ether.MAC) uint64 { return uint64(subnet+1)<<48 | uint64(mac) }
+func stationKey(subnet int, mac unit.MAC) uint64 { return uint64(subnet+1)<<48 | uint64(mac) }
 
 // lookup finds the port of a station of a subnet that was seen within macAge.
-func (t *macTable) lookup(now unit.Time, subnet int, mac ether.MAC) (unit.Port, bool) {
+func (t *macTable) lookup(now unit.Time, subnet int, mac unit.MAC) (unit.Port, bool) {
 	e := t.learnedTable.lookup(now, stationKey(subnet, mac))
 	if e == nil {
 		return unit.NoPort, false

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/ether"
 	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
@@ -13,14 +12,14 @@ import (
 func noSubnet(unit.Port) int { return -1 }
 
 // made is an address that nobody else has.
-func made(i int) ether.MAC { return 0x02ee00000000 + ether.MAC(i) }
+func made(i int) unit.MAC { return 0x02ee00000000 + unit.MAC(i) }
 
 // speak is a broadcast of n stations with made-up addresses at port 0, the first of
 // which is number first.
 func (s *testSwitch) speak(first, n int) {
 	s.t.Helper()
 	for i := range n {
-		s.receive(0, plain(ether.Broadcast, made(first+i), 60))
+		s.receive(0, plain(unit.Broadcast, made(first+i), 60))
 		s.drain(1)
 		s.drain(2)
 	}
@@ -77,7 +76,7 @@ func TestMACTableAgainstReferenceModel(t *testing.T) {
 		at   unit.Time
 		port unit.Port
 	}
-	model := map[ether.MAC]seen{}
+	model := map[unit.MAC]seen{}
 	now := unit.Time(0)
 	for range 50_000 {
 		now += unit.Time(rng.IntN(2)) * unit.Second / 8
@@ -122,7 +121,7 @@ func TestMACTableAgainstReferenceModel(t *testing.T) {
 }
 
 // hear is what a switch does with the source address of a frame.
-func (t *macTable) hear(now unit.Time, mac ether.MAC, in unit.Port) bool {
+func (t *macTable) hear(now unit.Time, mac unit.MAC, in unit.Port) bool {
 	key := stationKey(-1, mac)
 	return t.refresh(now, key, mac, in) || t.learn(now, key, mac, in)
 }
@@ -148,14 +147,14 @@ func BenchmarkLearn(b *testing.B) {
 	b.Run("refused", func(b *testing.B) {
 		t := fullMACTable()
 		for n := 0; b.Loop(); n++ {
-			t.hear(unit.Second, 0x040000000000+ether.MAC(n), 1)
+			t.hear(unit.Second, 0x040000000000+unit.MAC(n), 1)
 		}
 	})
 	b.Run("replaced", func(b *testing.B) {
 		t, now := fullMACTable(), unit.Time(0)
 		for n := 0; b.Loop(); n++ {
 			now += macAge / 1024
-			t.hear(now, 0x040000000000+ether.MAC(n), 1)
+			t.hear(now, 0x040000000000+unit.MAC(n), 1)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // pause8023 is an 802.3x PAUSE to an address for so many quanta.
-func pause8023(dst ether.MAC, quanta uint16) []byte {
+func pause8023(dst unit.MAC, quanta uint16) []byte {
 	b := make([]byte, pfcframe.Len)
 	ether.SetAddresses(b, dst, 0x02cc00000001)
 	binary.BigEndian.PutUint16(b[12:], pfcframe.EtherType)
@@ -22,7 +22,7 @@ func pause8023(dst ether.MAC, quanta uint16) []byte {
 	return b
 }
 
-const pauseGroup ether.MAC = 0x0180c2000001
+const pauseGroup unit.MAC = 0x0180c2000001
 
 // heeding is a switch of three ports of 100 Mbit/s of which port 1 heeds PAUSE.
 func heeding(t testing.TB) *testSwitch {
@@ -46,7 +46,7 @@ func everyClass(format string) (text []string) {
 // A PAUSE stops all classes of a port that heeds it, lossy ones too, until its quanta have passed or
 // another says 0. The detector hears of the lossless ones.
 func TestPause8023IsHeeded(t *testing.T) {
-	for _, dst := range []ether.MAC{pauseGroup, portMAC(1)} {
+	for _, dst := range []unit.MAC{pauseGroup, portMAC(1)} {
 		s := heeding(t)
 		var waiting [][]byte
 		for c := range unit.Priority(unit.Priorities) {

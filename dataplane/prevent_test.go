@@ -177,7 +177,7 @@ func TestNoFlood(t *testing.T) {
 	s.wantData(0, d.routed(stationMAC(0), portMAC(0)))
 	s.wantData(1, d.routed(stationMAC(0), portMAC(0)))
 
-	b := datagram{dst: ether.Broadcast, src: stationMAC(0), class: 3}
+	b := datagram{dst: unit.Broadcast, src: stationMAC(0), class: 3}
 	s.receive(0, b.frame())
 	if n, _ := s.mmu.Bytes(0, 3); n != 0 || s.Queue(1, 0).Bytes() != 1000 {
 		t.Errorf("bucket %d bytes, lossy queue %d; want 0 and 1000", n, s.Queue(1, 0).Bytes())

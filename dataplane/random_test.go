@@ -256,7 +256,7 @@ func (c *chaos) arrive(in unit.Port) {
 		class := []unit.Priority{0, 3, 3, 3, 4, 7}[c.rng.IntN(6)]
 		dst := stationMAC(unit.Port(c.rng.IntN(4)))
 		if c.flood && c.rng.IntN(8) == 0 {
-			dst = ether.Broadcast
+			dst = unit.Broadcast
 		}
 		c.ids[in][class]++
 		fs = append(fs, datagram{dst: dst, src: stationMAC(in), class: class, size: 60 + c.rng.IntN(1455), id: c.ids[in][class]}.frame())
@@ -462,10 +462,10 @@ func TestMutatedFrames(t *testing.T) {
 	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	good := [][]byte{
-		between(0, 1, 3, 1), tagged(between(0, 1, 4, 1), 5), plain(ether.Broadcast, stationMAC(0), 200),
+		between(0, 1, 3, 1), tagged(between(0, 1, 4, 1), 5), plain(unit.Broadcast, stationMAC(0), 200),
 		pauseOf(3, 100, 1), message(label(1)), datagram{dst: portMAC(0), from: "10.0.1.10", to: "10.9.1.1"}.frame(),
 		datagram{dst: portMAC(3), to: "10.0.1.77"}.frame(),
-		arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1"),
+		arp(ether.ARPRequest, unit.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1"),
 		arp(ether.ARPReply, portMAC(0), stationMAC(0), "10.0.1.10", portMAC(0), "10.0.1.1"),
 	}
 	for _, change := range []func(c *Config){nil, withHosts, func(c *Config) { routed(c); c.TrustPCP = true }} {
@@ -505,8 +505,8 @@ func FuzzReceive(f *testing.F) {
 	}
 	f.Add([]byte{0})
 	f.Add(pack(0, between(0, 1, 3, 1), pauseOf(3, 100, 1), message(label(1)), resumeOf(3, 1)))
-	f.Add(pack(1, datagram{dst: portMAC(0), to: "10.0.2.10"}.frame(), arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1")))
-	f.Add(pack(2, tagged(between(0, 1, 3, 1), 3), plain(ether.Broadcast, stationMAC(1), 60)))
+	f.Add(pack(1, datagram{dst: portMAC(0), to: "10.0.2.10"}.frame(), arp(ether.ARPRequest, unit.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1")))
+	f.Add(pack(2, tagged(between(0, 1, 3, 1), 3), plain(unit.Broadcast, stationMAC(1), 60)))
 	f.Add(pack(3, edit(pauseOf(3, 1, 1), 16, 1), edit(pauseOf(3, 1, 1), 34, 0)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) == 0 {

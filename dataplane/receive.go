@@ -63,7 +63,7 @@ func (s *Switch) receiveData(in unit.Port, p *port, f *buffer.Frame) {
 		s.receiveHost(in, p, f)
 	// A port of no subnet is a routed link. The address of its far end is configured (PeerMAC),
 	// so there is no ARP on it, and nothing is bridged to or from it.
-	case isIPv4(f) && ether.MAC(f.Info.DstMAC) == p.cfg.MAC:
+	case isIPv4(f) && unit.MAC(f.Info.DstMAC) == p.cfg.MAC:
 		s.route(in, f)
 	default:
 		s.drop(f, DropNotForUs)
@@ -79,7 +79,7 @@ func (s *Switch) receiveHost(in unit.Port, p *port, f *buffer.Frame) {
 	switch {
 	case f.Info.Kind == kindARP:
 		s.receiveARP(in, p, f)
-	case ether.MAC(f.Info.DstMAC) != p.cfg.MAC && ether.MAC(f.Info.DstMAC) != s.gatewayMAC(p.subnet):
+	case unit.MAC(f.Info.DstMAC) != p.cfg.MAC && unit.MAC(f.Info.DstMAC) != s.gatewayMAC(p.subnet):
 		s.bridge(in, f, s.up&s.cfg.Subnets[p.subnet].Ports)
 	// From here on the frame is addressed to the router. What is not IPv4 has no receiver, and
 	// must not be flooded as if its station were unknown (802.1Q, 8.8).
@@ -92,7 +92,7 @@ func (s *Switch) receiveHost(in unit.Port, p *port, f *buffer.Frame) {
 
 // learn notes by which port a station is reached.
 func (s *Switch) learn(in unit.Port, f *buffer.Frame) {
-	mac := ether.MAC(f.Info.SrcMAC)
+	mac := unit.MAC(f.Info.SrcMAC)
 	key := stationKey(s.ports[in].subnet, mac)
 	// Most frames are of a station that has an entry, and cost one look. Whether the address can
 	// be a station's is asked only for a new one: no other has an entry that was learned.

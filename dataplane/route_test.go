@@ -36,7 +36,7 @@ func withHosts(c *Config) {
 }
 
 // routedFrame is what becomes of d when it leaves by a port towards a next hop.
-func (d datagram) routed(dst, src ether.MAC) []byte {
+func (d datagram) routed(dst, src unit.MAC) []byte {
 	d.ttl = or(d.ttl, 64) - 1
 	d.dst, d.src = dst, src
 	return d.frame()
@@ -82,9 +82,9 @@ func TestRouteDrops(t *testing.T) {
 	s.wantDrop(3, DropNotForUs)
 	s.receive(3, plain(portMAC(3), peerMAC(3), 100)) // not IP
 	s.wantDrop(3, DropNotForUs)
-	s.receive(3, plain(ether.Broadcast, peerMAC(3), 100))
+	s.receive(3, plain(unit.Broadcast, peerMAC(3), 100))
 	s.wantDrop(3, DropNotForUs)
-	s.receive(3, arp(ether.ARPRequest, ether.Broadcast, peerMAC(3), "10.0.2.10", 0, "10.0.2.1"))
+	s.receive(3, arp(ether.ARPRequest, unit.Broadcast, peerMAC(3), "10.0.2.10", 0, "10.0.2.1"))
 	s.wantDrop(3, DropNotForUs)
 	s.link(3, false)
 	s.receive(4, datagram{dst: portMAC(4), to: "10.9.1.1"}.frame())
@@ -104,17 +104,17 @@ func TestSubnetIsABridge(t *testing.T) {
 	s.wantData(1, f) // flooded: port 1 is the rest of the subnet
 	s.receive(1, back)
 	s.wantData(0, back)
-	s.receive(0, plain(ether.Broadcast, stationMAC(0), 100))
-	s.wantData(1, plain(ether.Broadcast, stationMAC(0), 100))
+	s.receive(0, plain(unit.Broadcast, stationMAC(0), 100))
+	s.wantData(1, plain(unit.Broadcast, stationMAC(0), 100))
 	s.wantNothing(0, 1, 2, 3, 4, 5)
-	s.receive(2, plain(ether.Broadcast, stationMAC(2), 100)) // a subnet of one port
+	s.receive(2, plain(unit.Broadcast, stationMAC(2), 100)) // a subnet of one port
 	s.wantDrop(2, DropNoPort)
 }
 
 // The gateway answers requests for its address and learns who asked.
 func TestGatewayAnswersARP(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
-	s.receive(1, arp(ether.ARPRequest, ether.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
+	s.receive(1, arp(ether.ARPRequest, unit.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
 	s.wantData(1, arp(ether.ARPReply, stationMAC(1), portMAC(0), "10.0.1.1", stationMAC(1), "10.0.1.11"))
 	s.wantNothing(0, 1, 2, 3, 4, 5)
 	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11"}
@@ -123,14 +123,14 @@ func TestGatewayAnswersARP(t *testing.T) {
 	s.wantNothing(0, 1, 2, 3, 4, 5)
 	s.wantNoDrops()
 	// Behind a tag the reply keeps it.
-	s.receive(1, tagged(arp(ether.ARPRequest, ether.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"), 2))
+	s.receive(1, tagged(arp(ether.ARPRequest, unit.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"), 2))
 	s.wantData(1, tagged(arp(ether.ARPReply, stationMAC(1), portMAC(0), "10.0.1.1", stationMAC(1), "10.0.1.11"), 2))
 }
 
 // ARP between hosts passes through and teaches the gateway too.
 func TestARPBetweenHosts(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
-	request := arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.11")
+	request := arp(ether.ARPRequest, unit.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.11")
 	reply := arp(ether.ARPReply, stationMAC(0), stationMAC(1), "10.0.1.11", stationMAC(0), "10.0.1.10")
 	s.receive(0, request)
 	s.wantData(1, request)
@@ -149,7 +149,7 @@ func TestARPBetweenHosts(t *testing.T) {
 // A sender that is not of the subnet is not learned.
 func TestARPOfAnotherSubnet(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
-	s.receive(0, arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.2.10", 0, "10.0.1.1"))
+	s.receive(0, arp(ether.ARPRequest, unit.Broadcast, stationMAC(0), "10.0.2.10", 0, "10.0.1.1"))
 	s.drain(0)
 	if _, _, ok := s.arps.lookup(s.now, ip32("10.0.2.10")); ok {
 		t.Error("learned")
@@ -161,7 +161,7 @@ func TestARPOfAnotherSubnet(t *testing.T) {
 func TestARPRequestForUnknownHost(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
 	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
-	request := arp(ether.ARPRequest, ether.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.11")
+	request := arp(ether.ARPRequest, unit.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.11")
 	ask := func() {
 		t.Helper()
 		s.receive(3, d.frame())
@@ -176,7 +176,7 @@ func TestARPRequestForUnknownHost(t *testing.T) {
 	s.wantNothing(0, 1, 2, 3, 4, 5)
 	s.receive(3, datagram{dst: portMAC(3), to: "10.0.1.12"}.frame()) // another host
 	s.wantDrop(3, DropARPUnresolved)
-	other := arp(ether.ARPRequest, ether.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.12")
+	other := arp(ether.ARPRequest, unit.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.12")
 	s.wantData(0, other)
 	s.wantData(1, other)
 	s.advance(1)
@@ -203,7 +203,7 @@ func TestManyUnknownHosts(t *testing.T) {
 	}
 	s.advance(arpRetry)
 	s.receive(3, datagram{dst: portMAC(3), to: "10.0.1.99"}.frame())
-	request := arp(ether.ARPRequest, ether.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.99")
+	request := arp(ether.ARPRequest, unit.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.99")
 	s.wantData(0, request)
 	s.wantData(1, request)
 }
@@ -235,7 +235,7 @@ func TestMadeUpNeighboursLeaveRoom(t *testing.T) {
 // A static neighbour stays what the configuration says, whoever claims its address.
 func TestStaticNeighbour(t *testing.T) {
 	s := newTestSwitch(t, 6, withHosts)
-	s.receive(1, arp(ether.ARPRequest, ether.Broadcast, stationMAC(1), "10.0.1.10", 0, "10.0.1.1"))
+	s.receive(1, arp(ether.ARPRequest, unit.Broadcast, stationMAC(1), "10.0.1.10", 0, "10.0.1.1"))
 	s.drain(1)
 	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10"}
 	s.receive(3, d.frame())
@@ -246,7 +246,7 @@ func TestStaticNeighbour(t *testing.T) {
 // subnet: every port gets it, the charge is one frame's.
 func TestFloodToAgedHost(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
-	s.receive(1, arp(ether.ARPRequest, ether.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
+	s.receive(1, arp(ether.ARPRequest, unit.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
 	s.drain(1)
 	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
 	s.advance(macAge + 1)
@@ -275,7 +275,7 @@ func TestFloodPorts(t *testing.T) {
 	s.wantNothing(0, 1, 2, 3, 4, 5)
 	s.receive(4, d.routed(stationMAC(0), portMAC(0)))
 	s.wantDrop(4, DropNotForUs)
-	broadcast := plain(ether.Broadcast, stationMAC(1), 100)
+	broadcast := plain(unit.Broadcast, stationMAC(1), 100)
 	s.receive(1, broadcast) // known ways are not flooded further
 	s.wantData(0, broadcast)
 	s.wantNothing(0, 1, 2, 3, 4, 5)
@@ -284,7 +284,7 @@ func TestFloodPorts(t *testing.T) {
 // A host that only sends routed frames keeps its MAC entry by them.
 func TestRoutedFramesKeepTheMACEntry(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
-	s.receive(1, arp(ether.ARPRequest, ether.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
+	s.receive(1, arp(ether.ARPRequest, unit.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
 	s.drain(1)
 	for range 10 {
 		s.advance(macAge / 2)

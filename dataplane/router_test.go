@@ -75,7 +75,7 @@ func TestMartians(t *testing.T) {
 // A subnet of 31 bits has two stations, and no broadcast.
 func TestSubnetOf31Bits(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); c.Subnets[1].Prefix = prefix("10.0.2.0/31") })
-	s.receive(2, arp(ether.ARPRequest, ether.Broadcast, stationMAC(2), "10.0.2.0", 0, "10.0.2.1"))
+	s.receive(2, arp(ether.ARPRequest, unit.Broadcast, stationMAC(2), "10.0.2.0", 0, "10.0.2.1"))
 	if got := s.drain(2); len(got) != 1 {
 		t.Errorf("port 2 sends %s, want an answer", frameText(got))
 	}
@@ -90,10 +90,10 @@ func TestSubnetOf31Bits(t *testing.T) {
 func TestARPSenders(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		mac  ether.MAC
+		mac  unit.MAC
 		ip   string
 	}{
-		{"broadcast", ether.Broadcast, "10.0.1.10"},
+		{"broadcast", unit.Broadcast, "10.0.1.10"},
 		{"a group", 0x01005e000001, "10.0.1.10"},
 		{"no address", 0, "10.0.1.10"},
 		{"of the switch's port", portMAC(0), "10.0.1.10"},
@@ -106,7 +106,7 @@ func TestARPSenders(t *testing.T) {
 			s := newTestSwitch(t, 6, routed)
 			for _, op := range []uint16{ether.ARPRequest, ether.ARPReply} {
 				for _, target := range []string{"10.0.1.1", "10.0.1.11"} {
-					f := arp(op, ether.Broadcast, stationMAC(0), tc.ip, 0, target)
+					f := arp(op, unit.Broadcast, stationMAC(0), tc.ip, 0, target)
 					ether.PutMAC(f[ether.HeaderLen+8:], tc.mac)
 					s.wantUnrouted(f, DropARPSender)
 				}
@@ -121,7 +121,7 @@ func TestARPSenders(t *testing.T) {
 // A host that looks whether an address is free has none yet, and is answered.
 func TestARPProbe(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
-	s.receive(0, arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "0.0.0.0", 0, "10.0.1.1"))
+	s.receive(0, arp(ether.ARPRequest, unit.Broadcast, stationMAC(0), "0.0.0.0", 0, "10.0.1.1"))
 	s.wantData(0, arp(ether.ARPReply, stationMAC(0), portMAC(0), "10.0.1.1", stationMAC(0), "0.0.0.0"))
 	s.wantNoDrops()
 	if got := s.ARPEntries(s.now); len(got) != 0 {
@@ -134,7 +134,7 @@ func TestOwnAddresses(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
 	s.wantUnrouted(plain(portMAC(0), stationMAC(0), 100), DropNotForUs)
 	for p := range unit.Port(6) {
-		claim := plain(ether.Broadcast, portMAC(p), 100)
+		claim := plain(unit.Broadcast, portMAC(p), 100)
 		s.receive(1, claim)
 		s.wantData(0, claim)
 		s.wantUnrouted(plain(portMAC(p), stationMAC(0), 100), DropNotForUs)
@@ -145,7 +145,7 @@ func TestOwnAddresses(t *testing.T) {
 
 // hears is what a host makes of the frames that its port sends: by RFC 826 it takes the sender's
 // address of each ARP packet for an address that it knows.
-func hears(gateway ether.MAC, frames [][]byte) ether.MAC {
+func hears(gateway unit.MAC, frames [][]byte) unit.MAC {
 	for _, f := range frames {
 		if a := ether.ARP(f[ether.HeaderLen:]); a.Valid() && a.SenderIP() == ip32("10.0.1.1") {
 			gateway = a.SenderMAC()
@@ -159,7 +159,7 @@ func hears(gateway ether.MAC, frames [][]byte) ether.MAC {
 // is what it sends to the port.
 func TestGatewayIsOneStation(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
-	s.receive(1, arp(ether.ARPRequest, ether.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
+	s.receive(1, arp(ether.ARPRequest, unit.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
 	gateway := hears(0, s.drain(1))
 	if gateway != portMAC(0) {
 		t.Errorf("the gateway answers as %v, want %v", gateway, portMAC(0))
@@ -174,7 +174,7 @@ func TestGatewayIsOneStation(t *testing.T) {
 	down := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
 	s.receive(3, down.frame())
 	s.wantData(1, down.routed(stationMAC(1), gateway))
-	for _, dst := range []ether.MAC{gateway, portMAC(1)} {
+	for _, dst := range []unit.MAC{gateway, portMAC(1)} {
 		up := datagram{dst: dst, src: stationMAC(1), from: "10.0.1.11", to: "10.9.1.1", class: 3}
 		s.receive(1, up.frame())
 		s.wantData(3, up.routed(peerMAC(3), portMAC(3)))
@@ -192,7 +192,7 @@ func TestGatewayIsOneStation(t *testing.T) {
 // takes nothing that is for that one, wherever its frames lead.
 func TestStationsAreOfASubnet(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
-	s.receive(0, arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1"))
+	s.receive(0, arp(ether.ARPRequest, unit.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1"))
 	s.drain(0)
 	s.receive(2, plain(stationMAC(5), stationMAC(0), 100))
 	s.wantDrop(2, DropNoPort) // alone in its subnet
@@ -213,9 +213,9 @@ func TestStationsAreOfASubnet(t *testing.T) {
 }
 
 // ask is a request for the gateway by a host, which is answered.
-func (s *testSwitch) ask(in unit.Port, mac ether.MAC, ip string) {
+func (s *testSwitch) ask(in unit.Port, mac unit.MAC, ip string) {
 	s.t.Helper()
-	s.receive(in, arp(ether.ARPRequest, ether.Broadcast, mac, ip, 0, "10.0.1.1"))
+	s.receive(in, arp(ether.ARPRequest, unit.Broadcast, mac, ip, 0, "10.0.1.1"))
 	if got := s.drain(in); len(got) != 1 {
 		s.t.Fatalf("port %d sends %s, want an answer", in, frameText(got))
 	}
@@ -247,7 +247,7 @@ func TestARPEntryIsRenewed(t *testing.T) {
 		s.advance(arpAge - arpRenew + 1)
 		d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
 		s.receive(3, d.frame())
-		request := arp(ether.ARPRequest, ether.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.11")
+		request := arp(ether.ARPRequest, unit.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.11")
 		for p := range unit.Port(2) { // its MAC entry has aged: it is flooded
 			s.wantData(p, d.routed(stationMAC(1), portMAC(0)), request)
 		}
@@ -295,7 +295,7 @@ func TestNeighboursMove(t *testing.T) {
 // Nobody's address is not learned: what is for it is flooded.
 func TestNobodysAddressIsNotLearned(t *testing.T) {
 	s := newTestSwitch(t, 3, withoutStations)
-	s.receive(0, plain(ether.Broadcast, 0, 100), plain(ether.Broadcast, 0x01005e000001, 100))
+	s.receive(0, plain(unit.Broadcast, 0, 100), plain(unit.Broadcast, 0x01005e000001, 100))
 	s.drain(1)
 	s.drain(2)
 	s.wantMACs()

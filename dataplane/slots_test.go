@@ -87,7 +87,7 @@ func TestFloodedFramesHaveCopies(t *testing.T) {
 		s.receive(p, pauseOf(3, 1000, 1))
 	}
 	for range frames {
-		s.receive(0, datagram{dst: ether.Broadcast, src: stationMAC(0), class: 3, size: ether.MinLen}.frame())
+		s.receive(0, datagram{dst: unit.Broadcast, src: stationMAC(0), class: 3, size: ether.MinLen}.frame())
 	}
 	if on, _ := s.mmu.XOFF(0, 3); on {
 		t.Fatal("the bucket is XOFF: the test is not about congestion")

@@ -30,11 +30,11 @@ type slowRouter struct {
 
 type slowStation struct {
 	subnet int
-	mac    ether.MAC
+	mac    unit.MAC
 }
 
 type slowSeen struct {
-	mac  ether.MAC
+	mac  unit.MAC
 	port int
 	at   unit.Time
 }
@@ -89,7 +89,7 @@ func (r *slowRouter) link(p int, up bool) {
 }
 
 // nobody reports whether mac is an address that no station has: a group, none, or the router's.
-func nobody(mac ether.MAC) bool {
+func nobody(mac unit.MAC) bool {
 	return mac>>40&1 == 1 || mac == 0 || mac >= portMAC(0) && mac <= portMAC(5)
 }
 
@@ -288,7 +288,7 @@ func (r *slowRouter) ask(ip string, sub int) (silent bool) {
 	}
 	silent = before && r.now-at < 60*unit.Second
 	r.asked[ip] = r.now
-	r.flood(slowPorts[sub], -1, arp(1, ether.Broadcast, portMAC(unit.Port(slowPorts[sub][0])), slowGateways[sub], 0, ip))
+	r.flood(slowPorts[sub], -1, arp(1, unit.Broadcast, portMAC(unit.Port(slowPorts[sub][0])), slowGateways[sub], 0, ip))
 	return silent
 }
 
@@ -358,8 +358,8 @@ var (
 		"10.0.2.1", "10.0.2.10", "10.0.2.10", "10.0.2.11", "10.0.2.255", "10.0.3.0", "10.0.3.1", "10.0.3.2", "10.0.3.2", "10.0.3.3", "10.0.3.7",
 		"10.9.1.1", "10.9.1.1", slowID, "11.1.1.1", "0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.5", "240.0.0.1", "255.255.255.255",
 	}
-	slowMACs = []ether.MAC{
-		stationMAC(0), stationMAC(0), stationMAC(1), stationMAC(2), stationMAC(3), stationMAC(4), peerMAC(5), ether.Broadcast, ether.Broadcast, 0x01005e000005, 0,
+	slowMACs = []unit.MAC{
+		stationMAC(0), stationMAC(0), stationMAC(1), stationMAC(2), stationMAC(3), stationMAC(4), peerMAC(5), unit.Broadcast, unit.Broadcast, 0x01005e000005, 0,
 		portMAC(0), portMAC(1), portMAC(2), portMAC(3), portMAC(4), portMAC(5),
 	}
 )
@@ -392,7 +392,7 @@ func randomFrame(r *rand.Rand, in unit.Port) []byte {
 	return f
 }
 
-func randomDatagram(r *rand.Rand, dst, src ether.MAC) []byte {
+func randomDatagram(r *rand.Rand, dst, src unit.MAC) []byte {
 	d := datagram{
 		dst: dst, src: src, from: pick(r, slowIPs...), to: pick(r, slowIPs...), class: pick[unit.Priority](r, 0, 0, 3),
 		ecn: uint8(r.IntN(4)), ttl: pick[uint8](r, 1, 2, 64), size: pick(r, 60, 61, 98, 600, 1000),

@@ -6,7 +6,6 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
@@ -31,7 +30,7 @@ type Switch struct {
 	routed   bool      // forwards by L3; otherwise it bridges all ports
 	fib      fib
 	// own are the addresses of the ports, broadcasts the IPv4 addresses that are subnets' broadcasts
-	own        []ether.MAC
+	own        []unit.MAC
 	broadcasts []uint32
 	routerID   uint32 // 0: none
 	macs       macTable
@@ -440,7 +439,7 @@ func (s *Switch) SetRate(now unit.Time, n unit.Port, r unit.Rate) {
 // SetMAC sets the address of a port that its configuration left to the interface. Three places
 // know it: the port writes it into frames, own tells what is for the switch, and an authenticated
 // end refuses frames that bear it.
-func (s *Switch) SetMAC(p unit.Port, m ether.MAC) {
+func (s *Switch) SetMAC(p unit.Port, m unit.MAC) {
 	s.ports[p].cfg.MAC, s.own[p] = m, m
 	if e := s.ports[p].auth; e != nil {
 		e.SetSelf(m)

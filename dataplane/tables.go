@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -16,7 +15,7 @@ import (
 
 // MACEntry is a station that the switch knows.
 type MACEntry struct {
-	MAC    ether.MAC
+	MAC    unit.MAC
 	Port   unit.Port
 	Static bool
 }

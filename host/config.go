@@ -7,7 +7,6 @@ import (
 	"softswitch/buffer"
 	"softswitch/host/congestion"
 	"softswitch/host/roce"
-	"softswitch/internal/ether"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -19,8 +18,8 @@ const Port = roce.Port
 type Config struct {
 	ID         unit.NodeID
 	Name       string
-	MAC        ether.MAC
-	GatewayMAC ether.MAC
+	MAC        unit.MAC
+	GatewayMAC unit.MAC
 	Address    netip.Addr
 	Rate       unit.Rate // of the link; 0: unlimited
 	Lossless   unit.ClassSet

@@ -23,8 +23,8 @@ const (
 
 // Addresses of the test's hosts.
 const (
-	ownMAC     ether.MAC = 0x020000000001
-	gatewayMAC ether.MAC = 0x0200000000fe
+	ownMAC     unit.MAC = 0x020000000001
+	gatewayMAC unit.MAC = 0x0200000000fe
 )
 
 var (
@@ -244,7 +244,7 @@ func pfc(c unit.Priority, quanta uint16) []byte {
 }
 
 // slowFrame is a flow's frame to this host, built field by field.
-func slowFrame(src, dst ether.MAC, from, to netip.Addr, c unit.Priority, ttl uint8, srcPort uint16, size int, number uint32, seq uint64, sent unit.Time) []byte {
+func slowFrame(src, dst unit.MAC, from, to netip.Addr, c unit.Priority, ttl uint8, srcPort uint16, size int, number uint32, seq uint64, sent unit.Time) []byte {
 	var b bytes.Buffer
 	put := func(fields ...any) {
 		for _, v := range fields {

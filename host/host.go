@@ -11,7 +11,6 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/host/roce"
-	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
 	"softswitch/unit"
 )
@@ -358,7 +357,7 @@ func (h *Host) Counters() *Counters { return &h.count }
 func (h *Host) Config() *Config { return &h.cfg }
 
 // SetMAC sets the host's address if the configuration leaves it to the interface.
-func (h *Host) SetMAC(_ unit.Port, m ether.MAC) { h.cfg.MAC = m }
+func (h *Host) SetMAC(_ unit.Port, m unit.MAC) { h.cfg.MAC = m }
 
 // runActs carries out the acts that are due and returns when the next one is.
 func (h *Host) runActs() unit.Time {

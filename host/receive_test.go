@@ -458,16 +458,16 @@ func TestOddFrames(t *testing.T) {
 // A PAUSE stops all classes of a host that heeds it, and CNPs too, until its quanta have passed or
 // another says 0. It is counted in either case.
 func TestPause8023(t *testing.T) {
-	pause := func(dst ether.MAC, quanta uint16) []byte {
+	pause := func(dst unit.MAC, quanta uint16) []byte {
 		b := pfc(0, 0)
 		ether.PutMAC(b, dst)
 		copy(b[14:], []byte{0, 1, byte(quanta >> 8), byte(quanta), 0, 0})
 		return b
 	}
-	const group, other ether.MAC = 0x0180c2000001, 0x020000000077
+	const group, other unit.MAC = 0x0180c2000001, 0x020000000077
 	for _, tt := range []struct {
 		heed bool
-		dst  ether.MAC
+		dst  unit.MAC
 		want int // frames of the two flows in 10 ms of 10 Mbit/s, of which 5.12 are paused
 	}{
 		{true, group, 8}, {true, ownMAC, 8}, {true, other, 18}, {false, group, 18}, {false, ownMAC, 18},

@@ -53,9 +53,9 @@ func TestCheckOfNames(t *testing.T) {
 		}
 	}
 	bad := planOf(t, "file", string(text))
-	bad.Switches[0].Name, bad.Hosts[0].Gateway = "../s1", "no address"
+	bad.Switches[0].Name, bad.Hosts[0].Gateway = "../s1", 0
 	err = Check(bad)
-	for _, want := range []string{`node name "../s1"`, "no address"} {
+	for _, want := range []string{`node name "../s1"`, "gateway: missing"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

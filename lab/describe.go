@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 
-	"softswitch/internal/ether"
 	"softswitch/internal/safefile"
 	"softswitch/link/auth"
 	"softswitch/link/impair"
@@ -95,8 +94,8 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 			continue
 		}
 		n := node(h.Name, "host", opt, []string{"host", "-c", configName}, h.Marshal())
-		n.Addresses = []netnslab.Address{{Iface: h.Port.Name, CIDR: h.Address}}
-		n.Routes = []netnslab.Route{{Dst: "default", Via: h.Gateway}}
+		n.Addresses = []netnslab.Address{{Iface: h.Port.Name, CIDR: h.Address.String()}}
+		n.Routes = []netnslab.Route{{Dst: "default", Via: h.Gateway.String()}}
 		lab.Nodes = append(lab.Nodes, n)
 	}
 	share(&lab, opt)
@@ -205,19 +204,15 @@ func wires(p *scenario.Plan, node int, ports []config.Port) []config.Port {
 	return ports
 }
 
-// delay is the longest of any link between switches that is played, "" if none is.
-func delay(p *scenario.Plan) string {
-	var longest unit.Time
+// delay is the longest of any link between switches that is played.
+func delay(p *scenario.Plan) (longest unit.Time) {
 	for _, l := range p.Links {
 		if nodes := p.Fabric.Nodes; nodes[l.A.Node].Kind == topo.Switch && nodes[l.B.Node].Kind == topo.Switch {
 			f := l.Live()
 			longest = max(longest, f.Delay+f.Jitter)
 		}
 	}
-	if longest == 0 {
-		return ""
-	}
-	return config.FormatTime(longest)
+	return longest
 }
 
 // instance is the environment that distinguishes labs of the same plan.
@@ -238,17 +233,13 @@ func isNIC(p *scenario.Plan, node int) bool { return slices.Contains(p.Scenario.
 func end(p *scenario.Plan, e scenario.LinkEnd) netnslab.End {
 	mac := e.MAC
 	if p.Fabric.Nodes[e.Node].Kind == topo.Switch || isNIC(p, e.Node) {
-		m, err := config.ParseMAC(mac)
-		if err != nil {
-			panic("lab: " + err.Error())
-		}
-		mac = config.FormatMAC(m ^ besidePort)
+		mac ^= besidePort
 	}
-	return netnslab.End{Node: e.Name, Iface: e.Iface, MAC: mac}
+	return netnslab.End{Node: e.Name, Iface: e.Iface, MAC: mac.String()}
 }
 
 // PortMAC is the address of a switch's port, whose interface has the other one.
-func PortMAC(iface ether.MAC) ether.MAC { return iface ^ besidePort }
+func PortMAC(iface unit.MAC) unit.MAC { return iface ^ besidePort }
 
 // besidePort is the bit in which the addresses of a port and its interface differ.
 const besidePort = 0x04 << 40

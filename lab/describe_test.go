@@ -122,7 +122,7 @@ func TestDescribedAddresses(t *testing.T) {
 			got  netnslab.End
 			plan scenario.LinkEnd
 		}{{l.A, p.Links[i].A}, {l.B, p.Links[i].B}} {
-			if host := strings.HasPrefix(c.got.Node, "h"); host != (c.got.MAC == c.plan.MAC) {
+			if host := strings.HasPrefix(c.got.Node, "h"); host != (c.got.MAC == c.plan.MAC.String()) {
 				t.Errorf("interface %v has the address %s, its port %s", c.got, c.got.MAC, c.plan.MAC)
 			}
 			if seen[c.got.MAC] {

@@ -37,7 +37,7 @@ func LogWarning(p *scenario.Plan) string {
 		return ""
 	}
 	return fmt.Sprintf("the event log of %s may come to %d MiB in %s of congestion, and %s is %d: a run whose log is full is not valid; give --log-limit %d, or write %s: %d",
-		p.Fabric.Nodes[node].Name, mib, config.FormatTime(p.Scenario.Duration), scenario.LogLimitKey, limit, 2*mib, scenario.LogLimitKey, 2*mib)
+		p.Fabric.Nodes[node].Name, mib, p.Scenario.Duration.String(), scenario.LogLimitKey, limit, 2*mib, scenario.LogLimitKey, 2*mib)
 }
 
 // logLimit is how long a log may become, in MiB.

@@ -35,10 +35,10 @@ func TestDescribeNIC(t *testing.T) {
 		}
 	}
 	for i, l := range lab.Links {
-		if own := l.B.MAC == p.Links[i].B.MAC; l.B.Node == "h2" && own {
+		if own := l.B.MAC == p.Links[i].B.MAC.String(); l.B.Node == "h2" && own {
 			t.Errorf("%v has the address of the interface for programs: the kernel would take frames past the NIC", l.B)
 		}
-		if own := l.A.MAC == p.Links[i].A.MAC; l.A.Node == "h1" && !own {
+		if own := l.A.MAC == p.Links[i].A.MAC.String(); l.A.Node == "h1" && !own {
 			t.Errorf("%v has the address %s, want its port's", l.A, l.A.MAC)
 		}
 	}

@@ -242,7 +242,7 @@ func (o Orders) Storm(ctx context.Context, class int, hosts ...string) error {
 }
 
 // Slow makes hosts accept what they are sent at no more than a rate.
-func (o Orders) Slow(ctx context.Context, rate string, hosts ...string) error {
+func (o Orders) Slow(ctx context.Context, rate unit.Rate, hosts ...string) error {
 	return o.act(ctx, hosts, config.Act{Do: "slow", Rate: rate})
 }
 

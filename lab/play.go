@@ -207,7 +207,7 @@ func (r *Run) do(ctx context.Context, p *scenario.Plan, st *netnslab.State, e sc
 	case scenario.Replay:
 		return replay(p, st, e)
 	}
-	return fmt.Errorf("lab: event %q at %s cannot be played", e.Do, config.FormatTime(e.At))
+	return fmt.Errorf("lab: event %q at %s cannot be played", e.Do, e.At)
 }
 
 // replay puts a control frame that the event's node has sent on the wire once more, or on the

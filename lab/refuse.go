@@ -59,7 +59,7 @@ func Refuse(s *scenario.Scenario) error {
 		}
 		if d := max(l.Delay, l.Jitter); d > config.WireDelayMax {
 			return fmt.Errorf("scenario %s: link %s: a delay of %s; a link of a live lab has at most %s",
-				s.Name, s.Fabric.Links[i].Name, config.FormatTime(d), config.FormatTime(config.WireDelayMax))
+				s.Name, s.Fabric.Links[i].Name, d.String(), config.WireDelayMax.String())
 		}
 	}
 	return nil
@@ -111,8 +111,8 @@ func tooFast(s *scenario.Scenario) error {
 	}
 	rate := s.Links[fastest].Rate
 	return fmt.Errorf("scenario %s: links of %s fill the headroom of %d bytes in %s, and pauses of a live lab may be %s late: play it slower, --slow %d makes %s of it",
-		s.Name, config.FormatRate(rate), headroomOf(s, fastest), config.FormatTime(rate.FrameTime(headroomOf(s, fastest))), config.FormatTime(late),
-		n, config.FormatRate(rate/unit.Rate(n)))
+		s.Name, rate, headroomOf(s, fastest), rate.FrameTime(headroomOf(s, fastest)), late,
+		n, (rate / unit.Rate(n)).String())
 }
 
 // headroomOf is the least headroom at link i of a scenario in bytes.

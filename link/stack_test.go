@@ -22,6 +22,7 @@ import (
 	"softswitch/internal/testkit"
 	"softswitch/link/gso"
 	"softswitch/link/offload"
+	"softswitch/unit"
 )
 
 // stack is a TAP device in a namespace of its own, which ends with the test, and the
@@ -375,7 +376,7 @@ func TestJoinedFramesAreRefused(t *testing.T) {
 // tcpFrame is a frame of one TCP connection, with right checksums.
 func tcpFrame(seq uint32, payload []byte) []byte {
 	f := make([]byte, 54, 54+len(payload))
-	ether.SetAddresses(f, ether.Broadcast, 0x020000000001)
+	ether.SetAddresses(f, unit.Broadcast, 0x020000000001)
 	binary.BigEndian.PutUint16(f[12:], ether.TypeIPv4)
 	f = append(f, payload...)
 	ether.PutIPv4(f[14:], 0, 64, ether.ProtoTCP, len(f)-14, 1, 2)

@@ -90,7 +90,7 @@ type opts struct {
 func portName(p unit.Port) string { return fmt.Sprintf("p%d", p) }
 
 // stationMAC is the address of the station behind port p; the bed's switch knows it.
-func stationMAC(p unit.Port) ether.MAC { return 0x02aa00000000 + ether.MAC(p) }
+func stationMAC(p unit.Port) unit.MAC { return 0x02aa00000000 + unit.MAC(p) }
 
 // newBed makes a bridge of n ports that is not running yet.
 func newBed(t testing.TB, n int, o opts) *bed {
@@ -316,7 +316,7 @@ func (b *bed) warnings() []string {
 // setLink tells the node of a port's interface and returns when it has acted.
 func (b *bed) setLink(p unit.Port, index int, running bool) {
 	b.t.Helper()
-	u := linkUpdate{LinkState{Name: portName(p), Index: index, Running: running, MAC: 0x020000000000 + ether.MAC(p)}, make(chan struct{})}
+	u := linkUpdate{LinkState{Name: portName(p), Index: index, Running: running, MAC: 0x020000000000 + unit.MAC(p)}, make(chan struct{})}
 	select {
 	case b.updates <- u:
 	case <-time.After(patience):

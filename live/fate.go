@@ -5,7 +5,6 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
-	"softswitch/internal/ether"
 	"softswitch/unit"
 )
 
@@ -61,7 +60,7 @@ func (corpse) Portion(_ unit.Port, fs []*buffer.Frame) int         { return len(
 func (corpse) Receive(unit.Time, unit.Port, []*buffer.Frame)       {}
 func (corpse) Sent(unit.Time, unit.Port, []*buffer.Frame)          {}
 func (corpse) SetLink(unit.Time, unit.Port, bool)                  {}
-func (corpse) SetMAC(unit.Port, ether.MAC)                         {}
+func (corpse) SetMAC(unit.Port, unit.MAC)                          {}
 func (corpse) Work(ev []event.Event) (unit.PortSet, []event.Event) { return 0, ev }
 func (corpse) Urgent() unit.PortSet                                { return 0 }
 func (corpse) Parse(*buffer.Frame)                                 {}

@@ -10,7 +10,6 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/event"
-	"softswitch/internal/ether"
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/link/impair"
@@ -28,7 +27,7 @@ const Granularity = unit.Millisecond
 type Machine interface {
 	dataplane.Machine
 	// SetMAC sets a port's address if the configuration leaves it to the interface.
-	SetMAC(p unit.Port, m ether.MAC)
+	SetMAC(p unit.Port, m unit.MAC)
 }
 
 // Options are the settings of a node.
@@ -84,7 +83,7 @@ type LinkState struct {
 	Name    string
 	Index   int // 0: the interface is gone
 	Running bool
-	MAC     ether.MAC
+	MAC     unit.MAC
 }
 
 // Node is a machine that runs on links. New makes one; Run runs it once.

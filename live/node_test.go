@@ -719,7 +719,7 @@ func TestFloodReachesAllPorts(t *testing.T) {
 	b := startBed(t, ports, opts{})
 	for n := range uint64(50) {
 		f := frame(0, 1, n, false)
-		ether.PutMAC(f, ether.Broadcast)
+		ether.PutMAC(f, unit.Broadcast)
 		b.write(0, f)
 		for p := unit.Port(1); p < ports; p++ {
 			wantNumbers(t, fmt.Sprintf("port %d", p), b.read(p, 1), n)
@@ -1065,7 +1065,7 @@ type macSpy struct {
 	set []string
 }
 
-func (s *macSpy) SetMAC(p unit.Port, m ether.MAC) { s.set = append(s.set, fmt.Sprintf("%d:%v", p, m)) }
+func (s *macSpy) SetMAC(p unit.Port, m unit.MAC) { s.set = append(s.set, fmt.Sprintf("%d:%v", p, m)) }
 
 func TestRunEndsWithinASecond(t *testing.T) {
 	for _, what := range []string{"idle", "under load", "with a busy link"} {

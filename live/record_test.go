@@ -29,8 +29,8 @@ func recordedBed(t *testing.T, rec **record.Recorder, w interface{ Write([]byte)
 		Buffer: config.Buffer{Size: 2000, StaticTh: &below, XONOffset: &offset, XOFF: &headroom},
 	}
 	for p := range unit.Port(3) {
-		cfg.Ports = append(cfg.Ports, config.Port{Name: portName(p), Rate: "50Mbit/s"})
-		cfg.MAC = append(cfg.MAC, config.MAC{MAC: config.FormatMAC(uint64(stationMAC(p))), Port: int(p)})
+		cfg.Ports = append(cfg.Ports, config.Port{Name: portName(p), Rate: 50e6})
+		cfg.MAC = append(cfg.MAC, config.MAC{MAC: stationMAC(p), Port: int(p)})
 	}
 	cfg.Fill()
 	node := event.Node{ID: 7, Name: "s7", Ports: []string{"p0", "p1", "p2"}}

@@ -13,6 +13,7 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/link"
+	"softswitch/unit"
 )
 
 // ringBytes is the size of a port's receive ring: 1024 frames of any length with an MTU
@@ -166,7 +167,7 @@ func linkState(a *netlink.LinkAttrs) LinkState {
 	return LinkState{Name: a.Name, Index: a.Index, Running: a.RawFlags&running == running, MAC: mac(a.HardwareAddr)}
 }
 
-func mac(a net.HardwareAddr) ether.MAC {
+func mac(a net.HardwareAddr) unit.MAC {
 	if len(a) != 6 {
 		return 0
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ type Plan struct {
 	Events []Event
 	levels []int // of switches, for thresholds by position
 
-	prefixes []string               // of subnets
+	prefixes []unit.Prefix          // of subnets
 	lists    map[unit.PortSet][]int // the members of each port set, see list
 	from, to [][]int                // by node: the flows from it, and to it
 	taken    map[conversation]bool  // by flows so far
@@ -62,7 +63,7 @@ type LinkEnd struct {
 	Node  int
 	Name  string // of the node
 	Iface string
-	MAC   string
+	MAC   unit.MAC
 }
 
 // Path is the path of a flow once all permanent link failures have happened.
@@ -225,17 +226,17 @@ func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) 
 // Hash is the hash of flow i's addresses and ports, by which switches identify it.
 func (p *Plan) Hash(i int) uint32 {
 	f := p.Scenario.Flows[i]
-	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, p.Flows[i].SrcPort, rocePort)
+	return ether.FlowHash(uint32(p.Fabric.Nodes[f.From].Addr), uint32(p.Fabric.Nodes[f.To].Addr), udp, p.Flows[i].SrcPort, rocePort)
 }
 
 // HashAs is the hash of a flow without Via, if it has this number in a scenario.
 func (p *Plan) HashAs(f Flow, number int) uint32 {
 	const ports = lastSrcPort - firstSrcPort + 1
-	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, uint16(firstSrcPort+number%ports), rocePort)
+	return ether.FlowHash(uint32(p.Fabric.Nodes[f.From].Addr), uint32(p.Fabric.Nodes[f.To].Addr), udp, uint16(firstSrcPort+number%ports), rocePort)
 }
 
 func (p *Plan) route(f Flow, srcPort uint16, failed func(int) bool) Path {
-	hash := ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, srcPort, rocePort)
+	hash := ether.FlowHash(uint32(p.Fabric.Nodes[f.From].Addr), uint32(p.Fabric.Nodes[f.To].Addr), udp, srcPort, rocePort)
 	hops, err := p.Table.Path(f.From, f.To, hash, f.TTL, failed)
 	return Path{SrcPort: srcPort, Hops: hops, Err: err}
 }
@@ -287,7 +288,7 @@ func (p *Plan) switchConfig(i int) config.Switch {
 		s.Routes = routes
 	}
 	if len(s.Subnets)+len(s.Routes) > 0 {
-		s.RouterID = config.FormatAddr(routerIDs + uint32(n.ID))
+		s.RouterID = routerIDs + unit.Addr(n.ID)
 	}
 	p.prevent(&s, i)
 	if c := p.Scenario.Congestion; c.marks() {
@@ -301,29 +302,29 @@ func (p *Plan) port(i, j int) config.Port {
 	port := p.Fabric.Nodes[i].Ports[j]
 	peer := p.Fabric.Nodes[port.Peer.Node]
 	c := config.Port{
-		Name: port.Name, MAC: config.FormatMAC(port.MAC), Peer: peer.Kind.String(),
-		Rate: config.FormatRate(p.Scenario.Links[port.Link].Rate),
+		Name: port.Name, MAC: port.MAC, Peer: peer.Kind.String(),
+		Rate: p.Scenario.Links[port.Link].Rate,
 	}
 	if n := p.Scenario.headroom(topo.End{Node: i, Port: unit.Port(j)}); n > 0 && p.Fabric.Nodes[i].Kind == topo.Switch {
 		c.XOFF = &n
 	}
 	link := p.Fabric.Links[port.Link]
-	mode := p.Scenario.auth(port.Link).A
+	c.Auth = p.Scenario.auth(port.Link).A
 	if link.A.Node != i {
-		mode = p.Scenario.auth(port.Link).B
+		c.Auth = p.Scenario.auth(port.Link).B
 	}
-	if mode != auth.Off {
-		c.Link, c.Auth = link.Name, mode.String()
+	if c.Auth != auth.Off {
+		c.Link = link.Name
 	}
 	if peer.Kind == topo.Switch {
-		c.PeerMAC = config.FormatMAC(peer.Ports[port.Peer.Port].MAC)
+		c.PeerMAC = peer.Ports[port.Peer.Port].MAC
 	}
 	return c
 }
 
 // connect gives s its own subnet and the hosts in it.
 func (p *Plan) connect(s *config.Switch, sub topo.Subnet) {
-	net := config.Subnet{Prefix: prefix(sub), Gateway: config.FormatAddr(sub.Gateway), Ports: list(sub.Ports)}
+	net := config.Subnet{Prefix: prefix(sub), Gateway: sub.Gateway, Ports: list(sub.Ports)}
 	if p.Scenario.FloodAll {
 		all := unit.PortSet(1)<<len(p.Fabric.Nodes[sub.Switch].Ports) - 1
 		net.Flood = list(all &^ sub.Ports)
@@ -332,16 +333,16 @@ func (p *Plan) connect(s *config.Switch, sub topo.Subnet) {
 	for _, j := range list(sub.Ports) {
 		i := p.Fabric.Nodes[sub.Switch].Ports[j].Peer.Node
 		h := p.Fabric.Nodes[i]
-		mac := config.FormatMAC(h.Ports[0].MAC)
-		s.ARP = append(s.ARP, config.ARP{IP: config.FormatAddr(h.Addr), MAC: mac})
+		mac := h.Ports[0].MAC
+		s.ARP = append(s.ARP, config.ARP{IP: h.Addr, MAC: mac})
 		if !slices.Contains(p.Scenario.Dead, i) {
 			s.MAC = append(s.MAC, config.MAC{MAC: mac, Port: j})
 		}
 	}
 }
 
-func prefix(s topo.Subnet) string {
-	return fmt.Sprintf("%s/%d", config.FormatAddr(s.Addr), topo.SubnetBits)
+func prefix(s topo.Subnet) unit.Prefix {
+	return unit.Prefix{Prefix: netip.PrefixFrom(s.Addr.Netip(), topo.SubnetBits)}
 }
 
 // list returns the members of set, sharing one slice per set: a large fat-tree has
@@ -366,9 +367,9 @@ func (p *Plan) hostConfig(i int) config.Host {
 	n := p.Fabric.Nodes[i]
 	h := config.Host{
 		Name: n.Name, ID: uint16(n.ID), Port: p.port(i, 0), MTU: p.Scenario.MTU, PFC: p.Scenario.PFC,
-		Address:    fmt.Sprintf("%s/%d", config.FormatAddr(n.Addr), topo.SubnetBits),
-		Gateway:    config.FormatAddr(p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Gateway),
-		GatewayMAC: config.FormatMAC(p.Fabric.GatewayMAC(i)),
+		Address:    unit.Interface{IP: n.Addr, Bits: topo.SubnetBits},
+		Gateway:    p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Gateway,
+		GatewayMAC: p.Fabric.GatewayMAC(i),
 		RxBuffer:   cmp.Or(p.Scenario.headroom(topo.End{Node: i}), p.Scenario.RxBuffer),
 	}
 	for _, j := range p.from[i] {
@@ -377,7 +378,7 @@ func (p *Plan) hostConfig(i int) config.Host {
 	for _, j := range p.to[i] {
 		if f := p.Scenario.Flows[j]; f.RC != nil {
 			h.Peers = append(h.Peers, config.Peer{
-				Number: p.Flows[j].Number, From: config.FormatAddr(p.Fabric.Nodes[f.From].Addr), SrcPort: p.Flows[j].SrcPort, Class: int(f.Class), TTL: f.TTL,
+				Number: p.Flows[j].Number, From: p.Fabric.Nodes[f.From].Addr, SrcPort: p.Flows[j].SrcPort, Class: int(f.Class), TTL: f.TTL,
 			})
 		}
 	}
@@ -388,26 +389,20 @@ func (p *Plan) hostConfig(i int) config.Host {
 	if n := p.Scenario.Buffer.Slack; n != nil {
 		h.RxSlack = *n
 	}
-	h.Acts = p.acts(i)
-	if bin := p.Scenario.Bin(); bin > 0 {
-		h.Bin = config.FormatTime(bin)
-	}
+	h.Acts, h.Bin = p.acts(i), p.Scenario.Bin()
 	h.Fill()
 	return h
 }
 
 func (p *Plan) flow(f Flow, path Path) config.Flow {
 	c := config.Flow{
-		Number: path.Number, Name: f.Name, To: config.FormatAddr(p.Fabric.Nodes[f.To].Addr),
-		SrcPort: path.SrcPort, Class: int(f.Class), Rate: "line", Frame: f.Frame, Size: f.Size, TTL: f.TTL,
-		Start: config.FormatTime(f.Start), Stop: config.FormatTime(f.Stop),
-	}
-	if f.Rate != 0 {
-		c.Rate = config.FormatRate(f.Rate)
+		Number: path.Number, Name: f.Name, To: p.Fabric.Nodes[f.To].Addr,
+		SrcPort: path.SrcPort, Class: int(f.Class), Rate: config.FlowRate(f.Rate), Frame: f.Frame, Size: f.Size, TTL: f.TTL,
+		Start: f.Start, Stop: f.Stop,
 	}
 	if r := f.RC; r != nil {
 		c.Transport, c.Frame = "rc", config.DefaultFrame
-		c.RC = &config.RC{Message: r.Message, PathMTU: r.PathMTU, Window: r.Window, Timeout: config.FormatTime(r.Timeout), Retries: &r.Retries}
+		c.RC = &config.RC{Message: r.Message, PathMTU: r.PathMTU, Window: r.Window, Timeout: &r.Timeout, Retries: &r.Retries}
 	}
 	return c
 }
@@ -415,14 +410,9 @@ func (p *Plan) flow(f Flow, path Path) config.Flow {
 // acts returns the misbehaviours of host i. One with a For is followed by a return to
 // normal, which ends all misbehaviours of the host.
 func (p *Plan) acts(i int) (acts []config.Act) {
-	type timed struct {
-		at  unit.Time
-		act config.Act
-	}
-	var all []timed
 	add := func(at unit.Time, a config.Act) {
-		a.At = config.FormatTime(at)
-		all = append(all, timed{at, a})
+		a.At = at
+		acts = append(acts, a)
 	}
 	for _, e := range p.Scenario.Events {
 		if e.Node != i {
@@ -432,7 +422,7 @@ func (p *Plan) acts(i int) (acts []config.Act) {
 		case Storm:
 			add(e.At, config.Act{Do: "storm", Class: int(e.Class)})
 		case Slow:
-			add(e.At, config.Act{Do: "slow", Rate: config.FormatRate(e.Rate)})
+			add(e.At, config.Act{Do: "slow", Rate: e.Rate})
 		case Normal:
 			add(e.At, config.Act{Do: "normal"})
 		}
@@ -440,10 +430,7 @@ func (p *Plan) acts(i int) (acts []config.Act) {
 			add(e.At+e.For, config.Act{Do: "normal"})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
-	for _, t := range all {
-		acts = append(acts, t.act)
-	}
+	slices.SortStableFunc(acts, func(a, b config.Act) int { return cmp.Compare(a.At, b.At) })
 	return acts
 }
 
@@ -455,7 +442,7 @@ func (p *Plan) link(i int) Link {
 func (p *Plan) linkEnd(e topo.End) LinkEnd {
 	n := p.Fabric.Nodes[e.Node]
 	port := n.Ports[e.Port]
-	return LinkEnd{Node: e.Node, Name: n.Name, Iface: port.Name, MAC: config.FormatMAC(port.MAC)}
+	return LinkEnd{Node: e.Node, Name: n.Name, Iface: port.Name, MAC: port.MAC}
 }
 
 // timeLine fills Events.

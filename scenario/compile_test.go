@@ -90,7 +90,7 @@ func TestOnLoopPaths(t *testing.T) {
 	}
 	core0 := p.Switches[0]
 	for _, r := range core0.Routes {
-		if strings.HasPrefix(r.Prefix, "10.1.") && fmt.Sprint(r.Ports, r.Backup) != "[1] [2]" {
+		if strings.HasPrefix(r.Prefix.String(), "10.1.") && fmt.Sprint(r.Ports, r.Backup) != "[1] [2]" {
 			t.Errorf("core0 to %s: ports %v, backup %v; want [1] [2]", r.Prefix, r.Ports, r.Backup)
 		}
 	}
@@ -108,7 +108,7 @@ func TestNoBackup(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range p.Switches[0].Routes {
-			if got := fmt.Sprint(r.Ports, r.Backup); strings.HasPrefix(r.Prefix, "10.1.") && got != want {
+			if got := fmt.Sprint(r.Ports, r.Backup); strings.HasPrefix(r.Prefix.String(), "10.1.") && got != want {
 				t.Errorf("with %q: %s, want %s", list, got, want)
 			}
 		}
@@ -141,33 +141,33 @@ func TestCompile(t *testing.T) {
 	}
 	want := Link{
 		Name: "s3--s1", LinkSpeed: LinkSpeed{Rate: 1e9, Faults: impair.Faults{Delay: 5 * unit.Microsecond}},
-		A: LinkEnd{Node: 2, Name: "s3", Iface: "to-s1", MAC: "02:00:00:03:00:02"},
-		B: LinkEnd{Node: 0, Name: "s1", Iface: "to-s3", MAC: "02:00:00:01:00:02"},
+		A: LinkEnd{Node: 2, Name: "s3", Iface: "to-s1", MAC: 0x02_00_00_03_00_02},
+		B: LinkEnd{Node: 0, Name: "s1", Iface: "to-s3", MAC: 0x02_00_00_01_00_02},
 	}
 	if p.Links[5] != want {
 		t.Errorf("link 5 is %+v, want %+v", p.Links[5], want)
 	}
 	for i, s := range p.Switches {
-		if want := fmt.Sprintf("198.18.0.%d", i+1); s.RouterID != want {
-			t.Errorf("%s has the router ID %q, want %s", s.Name, s.RouterID, want)
+		if want := fmt.Sprintf("198.18.0.%d", i+1); s.RouterID.String() != want {
+			t.Errorf("%s has the router ID %s, want %s", s.Name, s.RouterID, want)
 		}
 	}
 	h1, h2 := p.Hosts[0], p.Hosts[1]
-	if f := h1.Flows[0]; f != (config.Flow{Number: 0, Name: "A", To: "10.100.1.2", SrcPort: 49152, Class: 4, Rate: "5Mbit/s", Frame: 64, Size: 100000, TTL: 9, Start: "1ms", Stop: "2s"}) {
+	if f := h1.Flows[0]; f != (config.Flow{Number: 0, Name: "A", To: 10<<24 | 100<<16 | 1<<8 | 2, SrcPort: 49152, Class: 4, Rate: 5e6, Frame: 64, Size: 100000, TTL: 9, Transport: "udp", Start: unit.Millisecond, Stop: 2 * unit.Second}) {
 		t.Errorf("flow A is %+v", f)
 	}
-	if f := h1.Flows[1]; f != (config.Flow{Number: 1, Name: "B", To: "10.100.2.2", SrcPort: 49153, Class: 3, Rate: "line", Frame: 1000, TTL: 64, Start: "0s", Stop: "0s"}) {
+	if f := h1.Flows[1]; f != (config.Flow{Number: 1, Name: "B", To: 10<<24 | 100<<16 | 2<<8 | 2, SrcPort: 49153, Class: 3, Frame: 1000, TTL: 64, Transport: "udp"}) {
 		t.Errorf("flow B is %+v", f)
 	}
-	if h1.GatewayMAC != "02:00:00:01:00:00" || h1.Address != "10.100.0.2/24" || h1.Gateway != "10.100.0.1" {
+	if fmt.Sprint(h1.GatewayMAC, h1.Address, h1.Gateway) != "02:00:00:01:00:00 10.100.0.2/24 10.100.0.1" {
 		t.Errorf("h1-0 is %+v", h1)
 	}
-	if got := fmt.Sprint(h2.Acts); got != "[{1ms storm  4} {3ms normal  0} {5ms normal  0} {2s slow 1Mbit/s 0}]" {
+	if got := fmt.Sprint(h2.Acts); got != "[{1ms storm 0 4} {3ms normal 0 0} {5ms normal 0 0} {2s slow 1Mbit/s 0}]" {
 		t.Errorf("acts of h2-0: %s", got)
 	}
 	var line []string
 	for _, e := range p.Events {
-		line = append(line, fmt.Sprintf("%s %s", config.FormatTime(e.At), e.Do))
+		line = append(line, fmt.Sprintf("%s %s", e.At, e.Do))
 	}
 	if got := strings.Join(line, ", "); got != "1ms lose, 2ms forge, 10ms fail, 12ms kill, 15ms heal" {
 		t.Errorf("time line: %s", got)
@@ -176,7 +176,7 @@ func TestCompile(t *testing.T) {
 	if got := fmt.Sprint(s1.Subnets, s1.ARP, s1.MAC); got != "[{10.100.0.0/24 10.100.0.1 [0] []}] [{10.100.0.2 02:00:00:04:00:00}] [{02:00:00:04:00:00 0}]" {
 		t.Errorf("s1: %s", got)
 	}
-	if got, want := s1.Ports[1], (config.Port{Name: "to-s2", MAC: "02:00:00:01:00:01", PeerMAC: "02:00:00:02:00:01", Peer: "switch", Rate: "10Mbit/s"}); got != want {
+	if got, want := s1.Ports[1], (config.Port{Name: "to-s2", MAC: 0x02_00_00_01_00_01, PeerMAC: 0x02_00_00_02_00_01, Peer: "switch", Rate: 10e6}); got != want {
 		t.Errorf("s1 port 1: %+v, want %+v", got, want)
 	}
 	e := p.Scenario.Expect

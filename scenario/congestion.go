@@ -1,10 +1,10 @@
 package scenario
 
 import (
-	"cmp"
 	"slices"
 
 	"softswitch/host/congestion"
+	"softswitch/internal/schema"
 	"softswitch/node/config"
 	"softswitch/unit"
 )
@@ -14,7 +14,7 @@ type Congestion struct {
 	// Control is what senders of transport rc do: "none", "dcqcn" or "timely". Profile is
 	// of dcqcn, one of congestion.Profiles, and CNPs travel in CNPClass, which is lossy.
 	Control  string
-	Profile  string
+	Profile  congestion.ProfileName
 	CNPClass unit.Priority
 	// TimesSlower is how many times slower the scenario is than the fabric for which the
 	// parameters are meant: 1, or what Slow made of it.
@@ -32,7 +32,7 @@ type fileCongestion struct {
 	Control string `yaml:"control" schema:"none|dcqcn|timely,default=dcqcn"`
 	// Profile is the parameters of dcqcn: those of its paper, of the senders of HPCC's
 	// simulator, or of NVIDIA's NICs.
-	Profile string `yaml:"profile" schema:"paper|hpcc-sender|nvidia,default=paper"`
+	Profile congestion.ProfileName `yaml:"profile" schema:"paper|hpcc-sender|nvidia,default=paper"`
 	// CNPClass is the class in which receivers notify senders; it must be lossy.
 	CNPClass *int `yaml:"cnp_class" schema:"0..7,default=6"`
 	// TimesSlower is how many times slower the scenario's links are than those for which
@@ -47,27 +47,20 @@ type fileCongestion struct {
 
 // congestion checks f, with the flows and the buffers of s.
 func (p *parser) congestion(s *Scenario, f fileCongestion) *Congestion {
+	schema.Fill(&f)
 	c := &Congestion{
-		Control: cmp.Or(f.Control, "dcqcn"), Profile: congestion.Renamed(cmp.Or(f.Profile, "paper")), ECN: f.ECN, Phantom: f.Phantom,
-		CNPClass:    unit.Priority(p.within("congestion.cnp_class", or(f.CNPClass, 6), 0, unit.Priorities-1)),
-		TimesSlower: p.within("congestion.times_slower", or(f.TimesSlower, 1), 1, maxSlow),
+		Control: f.Control, Profile: f.Profile, ECN: f.ECN, Phantom: f.Phantom,
+		CNPClass:    unit.Priority(*f.CNPClass),
+		TimesSlower: *f.TimesSlower,
 	}
-	p.choice("congestion.control", c.Control, []string{"none", "dcqcn", "timely"})
-	p.choice("congestion.profile", c.Profile, congestion.Profiles())
 	if slices.Contains(s.PFC.Lossless, int(c.CNPClass)) {
 		p.Faultf("congestion.cnp_class", "class %d is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, %v", c.CNPClass, s.PFC.Lossless)
 	}
 	if c.Control == "dcqcn" && c.ECN == nil && c.Phantom == nil {
 		c.ECN = &config.RED{}
-	}
-	if c.ECN != nil {
-		c.ECN.Fill()
-	}
-	if c.Phantom != nil {
-		c.Phantom.Fill()
+		schema.Fill(c.ECN)
 	}
 	config.CheckRED(p.Doc, "congestion.ecn", c.ECN)
-	config.CheckPhantom(p.Doc, "congestion.phantom", c.Phantom)
 	if c.marks() && len(s.PFC.Lossless) == 0 {
 		p.Faultf("congestion", "there is no lossless class, so that nothing is marked; name some in pfc.lossless")
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/schema"
 	"softswitch/node/config"
 )
 
@@ -26,7 +27,7 @@ duration: 5ms
 // red is the default of marking by a queue, with another kmax unless it is 0.
 func red(kmax int) *config.RED {
 	r := &config.RED{Kmax: kmax}
-	r.Fill()
+	schema.Fill(r)
 	return r
 }
 

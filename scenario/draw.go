@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"softswitch/internal/stat"
-	"softswitch/node/config"
 	"softswitch/unit"
 )
 
@@ -31,7 +30,7 @@ func (p *Plan) Drawn(seed uint64) *Plan {
 		h := &d.Hosts[i]
 		h.Flows = slices.Clone(h.Flows)
 		for k, j := range p.from[p.Fabric.Switches()+i] {
-			h.Flows[k].Start = config.FormatTime(s.Flows[j].Start)
+			h.Flows[k].Start = s.Flows[j].Start
 		}
 	}
 	return &d

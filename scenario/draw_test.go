@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/node/config"
 	"softswitch/unit"
 )
 
@@ -59,7 +58,7 @@ func TestDrawn(t *testing.T) {
 		checkPlan(t, d)
 		for i, h := range d.Hosts {
 			for k, f := range h.Flows {
-				if want := config.FormatTime(d.Scenario.Flows[f.Number].Start); f.Start != want || p.Hosts[i].Flows[k].Start != config.FormatTime(p.Scenario.Flows[f.Number].Start) {
+				if want := d.Scenario.Flows[f.Number].Start; f.Start != want || p.Hosts[i].Flows[k].Start != p.Scenario.Flows[f.Number].Start {
 					t.Fatalf("seed %d: %s has %s for flow %s, want %s", seed, h.Name, f.Start, f.Name, want)
 				}
 			}
@@ -83,14 +82,14 @@ func TestDrawn(t *testing.T) {
 // A start that may be before the scenario begins or after it ends, and what is no time, are refused.
 func TestJitterRefused(t *testing.T) {
 	for start, want := range map[string]string{
-		"5us±6us":             `x.yaml:6: flows[2].start: "5us±6us" may be before the start of the scenario; use at most 5µs behind the ±, or a later time before it`,
+		"5us±6us":             `x.yaml:6: flows[2].start: 5µs±6µs may be before the start of the scenario; use at most 5µs behind the ±, or a later time before it`,
 		"0s±1us":              `use at most 0s behind the ±`,
-		"999us±2us":           `x.yaml:6: flows[2].start: "999us±2us" is after the end of the scenario, 1ms`,
+		"999us±2us":           `x.yaml:6: flows[2].start: 999µs±2µs is after the end of the scenario, 1ms`,
 		"5us±":                `x.yaml:6: flows[2].start: "" is not a time`,
 		"5us±2":               `"2" is not a time`,
 		"±2us":                `"" is not a time`,
 		"5us+-1us+-1us":       `"1us+-1us" is not a time`,
-		"5us±2us, stop: 7us":  `flows[2].stop: "7us" is not after start "5us±2us"`,
+		"5us±2us, stop: 7us":  `flows[2].stop: 7µs is not after start 5µs±2µs`,
 		"{middle: 1, by: 10}": `flows[2].start: `,
 	} {
 		_, err := Parse("x.yaml", []byte(strings.Replace(jittered[1:], "5us+-5us", start, 1)), known)

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
+	"softswitch/link/auth"
 	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
@@ -35,7 +37,7 @@ type file struct {
 	Trust string `yaml:"trust" schema:"dscp|pcp,default=dscp"`
 	// Auth is how switches authenticate what they say to each other on a link: pauses, labels
 	// and messages (docs/format/auth.md).
-	Auth string `yaml:"auth" schema:"off|accept|strict,default=off"`
+	Auth auth.Mode `yaml:"auth" schema:"off|accept|strict,default=off"`
 	// Routes replace computed ones: shortest paths, and for each its backup.
 	Routes []fileRoute `yaml:"routes"`
 	// Dead are hosts of which their switch knows the IP address but not the port: it
@@ -65,7 +67,7 @@ type file struct {
 	// Live is of live labs alone; a simulation writes no logs.
 	Live fileLive `yaml:"live"`
 	// Duration of the scenario, above zero, at most 24h.
-	Duration string `yaml:"duration" schema:"time,required"`
+	Duration unit.Time `yaml:"duration" schema:"time,required"`
 	// Expect is what the verdict is checked against. A missing key expects nothing.
 	Expect fileExpect `yaml:"expect"`
 	// ExpectFor overrides Expect for single detectors.
@@ -116,25 +118,25 @@ type fileTopology struct {
 	MTU *int `yaml:"mtu" schema:"1500..9216,default=1500"`
 	// Rate of every link that Overrides does not name, above zero. The next keys are per link
 	// too.
-	Rate string `yaml:"rate" schema:"rate,required"`
+	Rate unit.Rate `yaml:"rate" schema:"rate,required"`
 	// Delay of a link, at most 1s. A live lab keeps time to a millisecond, and plays no
 	// delay or jitter below that.
-	Delay string `yaml:"delay" schema:"time,default=0s"`
+	Delay unit.Time `yaml:"delay" schema:"time,default=0s"`
 	// Cable is the length of a link in metres, instead of a delay: 5.05 ns for each.
-	Cable string `yaml:"cable" schema:"length"`
+	Cable config.Cable `yaml:"cable" schema:"length"`
 	// Jitter is the largest random extra delay, evenly from 0, at most 1s; frames keep
 	// their order.
-	Jitter string `yaml:"jitter" schema:"time,default=0s"`
+	Jitter unit.Time `yaml:"jitter" schema:"time,default=0s"`
 	// ControlLoss is how many of 1000 control frames (PFC, messages of detectors) are
 	// lost.
 	ControlLoss *int `yaml:"control_loss_per_mille" schema:"0..1000,default=0"`
 	// Loss is the share of other frames that are lost.
-	Loss string `yaml:"loss" schema:"percent,default=0%"`
+	Loss config.Share `yaml:"loss" schema:"percent,default=0%"`
 	// Duplicate is the share of frames, of any kind, that come twice.
-	Duplicate string `yaml:"duplicate" schema:"percent,default=0%"`
+	Duplicate config.Share `yaml:"duplicate" schema:"percent,default=0%"`
 	// Reorder is the share of frames, of any kind, that take twice the delay: others
 	// overtake them.
-	Reorder string `yaml:"reorder" schema:"percent,default=0%"`
+	Reorder config.Share `yaml:"reorder" schema:"percent,default=0%"`
 	// Overrides are links with properties of their own.
 	Overrides []fileOverride `yaml:"overrides"`
 }
@@ -200,18 +202,18 @@ type fileRewire struct {
 
 // fileOverride is one link. A missing key is as for the other links.
 type fileOverride struct {
-	Link        string `yaml:"link" schema:"link,required"`
-	Rate        string `yaml:"rate" schema:"rate"`
-	Delay       string `yaml:"delay" schema:"time"`
-	Cable       string `yaml:"cable" schema:"length"`
-	Jitter      string `yaml:"jitter" schema:"time"`
-	ControlLoss *int   `yaml:"control_loss_per_mille" schema:"0..1000"`
-	Loss        string `yaml:"loss" schema:"percent"`
-	Duplicate   string `yaml:"duplicate" schema:"percent"`
-	Reorder     string `yaml:"reorder" schema:"percent"`
+	Link        string       `yaml:"link" schema:"link,required"`
+	Rate        unit.Rate    `yaml:"rate" schema:"rate"`
+	Delay       unit.Time    `yaml:"delay" schema:"time"`
+	Cable       config.Cable `yaml:"cable" schema:"length"`
+	Jitter      unit.Time    `yaml:"jitter" schema:"time"`
+	ControlLoss *int         `yaml:"control_loss_per_mille" schema:"0..1000"`
+	Loss        config.Share `yaml:"loss" schema:"percent"`
+	Duplicate   config.Share `yaml:"duplicate" schema:"percent"`
+	Reorder     config.Share `yaml:"reorder" schema:"percent"`
 	// Auth of a link between switches; a list of two is of its ends, in the order of their
 	// names in the link's own.
-	Auth strictyaml.Some[string] `yaml:"auth" schema:"off|accept|strict"`
+	Auth strictyaml.Some[auth.Mode] `yaml:"auth" schema:"off|accept|strict"`
 }
 
 // fileRoute is other ports by which a switch reaches some hosts, instead of the computed
@@ -238,7 +240,7 @@ type fileFlow struct {
 	// Class is the traffic class, and so the PFC priority.
 	Class *int `yaml:"class" schema:"0..7,default=3"`
 	// Rate on the wire, or "line" for that of the host's link.
-	Rate string `yaml:"rate" schema:"rate or line,default=line"`
+	Rate config.FlowRate `yaml:"rate" schema:"rate or line,default=line"`
 	// Frame is the length in bytes without FCS, at most the mtu + 14.
 	Frame *int `yaml:"frame" schema:"64..9230,default=1000"`
 	// Size is how many bytes of frames the flow sends, after which it is over. The last
@@ -251,9 +253,9 @@ type fileFlow struct {
 	RC        *config.RC `yaml:"rc"`
 	// Start is relative to the start of the scenario, as all times are. 500ms±1ms, or 500ms+-1ms, is
 	// one from 499ms to 501ms, which each run draws by its seed.
-	Start string `yaml:"start" schema:"start,default=0s"`
+	Start start `yaml:"start" schema:"start,default=0s"`
 	// Stop is later than Start; 0s means never.
-	Stop string `yaml:"stop" schema:"time,default=0s"`
+	Stop unit.Time `yaml:"stop" schema:"time,default=0s"`
 	// Via is switches that the flow has to visit, in this order; others may lie
 	// between. A source port is chosen so that it does.
 	Via []string `yaml:"via" schema:"switch"`
@@ -268,8 +270,8 @@ type fileFlow struct {
 
 // fileEvent is something that goes wrong, or right again. Each kind has its own keys:
 type fileEvent struct {
-	At string `yaml:"at" schema:"time,required"`
-	Do string `yaml:"do" schema:"event,required"`
+	At unit.Time `yaml:"at" schema:"time,required"`
+	Do string    `yaml:"do" schema:"event,required"`
 	// Link that fails, or on which a frame is lost or forged.
 	Link string `yaml:"link" schema:"link"`
 	// Switch that dies or freezes.
@@ -281,9 +283,9 @@ type fileEvent struct {
 	// Class that a storm pauses; it must be lossless.
 	Class *int `yaml:"class" schema:"0..7,default=3"`
 	// Rate at which a slow receiver drains, above zero.
-	Rate string `yaml:"rate" schema:"rate"`
+	Rate unit.Rate `yaml:"rate" schema:"rate"`
 	// For is how long it lasts; permanently if missing.
-	For string `yaml:"for" schema:"time"`
+	For unit.Time `yaml:"for" schema:"time"`
 	// Nth control frame from then on that gets lost; of replay, the nth last one before, of the
 	// last 64.
 	Nth int `yaml:"nth" schema:"1..1000000"`
@@ -318,7 +320,7 @@ type fileExpect struct {
 	// own events lose some. A scenario that does not say it expects that none is lost.
 	LosslessLost string `yaml:"lossless_lost" schema:"number or any,default=0"`
 	// MaxLatency bounds the time from the onset of a deadlock to its true declaration.
-	MaxLatency string `yaml:"max_latency" schema:"time"`
+	MaxLatency unit.Time `yaml:"max_latency" schema:"time"`
 	// MinXOFF is how many pauses there must be at least.
 	MinXOFF int `yaml:"pfc_xoff_min" schema:"0..1073741824,default=0"`
 	// SimOnly is why these expectations only hold in a simulation; a live lab refuses
@@ -361,6 +363,7 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Setting) (*Scenario, error) {
 	var f file
 	p := parser{Doc: strictyaml.Read(name, data, &f, settings...)}
+	schema.Check(p.Doc, &f)
 	s := &Scenario{
 		Name: f.Name, Description: strings.TrimSpace(f.Description), doc: p.Doc,
 		Buffer: f.Buffer, PFC: f.PFC,
@@ -372,10 +375,12 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		p.Faultf("name", "missing: a scenario has a name")
 	}
 	p.oneLine("name", s.Name)
-	p.choice("trust", s.Trust, []string{"dscp", "pcp"})
 	p.choice("detector", s.Detector, append([]string{"none"}, known.Detectors...))
 	p.choice("response", s.Response, append([]string{"none"}, known.Responses...))
-	s.Duration = p.duration(f.Duration)
+	if s.Duration = f.Duration; s.Duration == 0 || s.Duration > longest {
+		p.Faultf("duration", "%s: a scenario lasts more than 0s and at most 24h", s.Duration)
+		s.Duration = 0
+	}
 	s.Fabric, s.Links = p.topology(f.Topology)
 	if s.Fabric != nil {
 		s.Auth = p.auth(f.Auth, f.Topology.Overrides)
@@ -385,7 +390,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	p.end, p.lossless, p.mtu = s.Duration, s.PFC.Lossless, s.MTU
 	s.Routes = p.routes(f.Routes)
 	s.Dead = p.dead(f.Dead)
-	s.FloodAll = p.choice("flood", cmp.Or(f.Flood, "hosts"), []string{"hosts", "all"}) && f.Flood == "all"
+	s.FloodAll = f.Flood == "all"
 	s.Flows = p.flows(s, f.Flows)
 	p.workloads(s, f.Workload, f.NICs)
 	p.silent(s)
@@ -397,9 +402,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	}
 	s.Events = p.events(s, f.Events)
 	s.NICs = p.nics(s, f.NICs)
-	if s.LogLimit = f.Live.LogLimit; p.Has(LogLimitKey) {
-		config.CheckLogLimit(p.Doc, LogLimitKey, s.LogLimit)
-	}
+	s.LogLimit = f.Live.LogLimit
 	s.Expect = p.expect("expect", f.Expect)
 	s.ExpectFor = p.expectFor(s.Expect, f.ExpectFor, known)
 	if s.Expect == (Expect{}) && p.Has("expect") {
@@ -422,19 +425,11 @@ type parser struct {
 	mtu      int
 }
 
-func (p *parser) duration(s string) unit.Time {
-	d, ok := p.time("duration", s)
-	if ok && (d == 0 || d > longest) {
-		p.Faultf("duration", "%q: a scenario lasts more than 0s and at most 24h", s)
-	}
-	return d
-}
-
 // profile fills in the buffer profile, the hosts' buffers and the PFC settings and checks them.
 func (p *parser) profile(s *Scenario, platform string, host fileHost) {
 	var ports []config.Port
 	for _, l := range s.Links {
-		ports = append(ports, config.Port{Rate: config.FormatRate(l.Rate)})
+		ports = append(ports, config.Port{Rate: l.Rate})
 	}
 	s.PFC.Fill(ports)
 	m, xoff := p.platform(s, platform), s.Buffer.XOFF != nil
@@ -445,38 +440,41 @@ func (p *parser) profile(s *Scenario, platform string, host fileHost) {
 	p.headrooms(s, m, xoff, host.RxBuffer != nil)
 }
 
-func (p *parser) time(path, s string) (unit.Time, bool) {
-	t, err := config.ParseTime(s)
-	if err != nil {
-		p.Faultf(path, "%v", err)
-	}
-	return t, err == nil
-}
-
-// timeWithin parses a time that must not be after the scenario's end.
-func (p *parser) timeWithin(path, s string) unit.Time {
-	t, ok := p.time(path, s)
-	if ok && p.end > 0 && t > p.end {
-		p.Faultf(path, "%q is after the end of the scenario, %s", s, config.FormatTime(p.end))
+// withinEnd checks that a time is not after the scenario's end.
+func (p *parser) withinEnd(path string, t unit.Time) unit.Time {
+	if p.end > 0 && t > p.end {
+		p.Faultf(path, "%s is after the end of the scenario, %s", t, p.end)
 	}
 	return t
 }
 
-// start parses when something begins, and how much earlier or later it may: "500ms", "500ms±1ms".
-func (p *parser) start(path, s string) (at, jitter unit.Time) {
-	s = cmp.Or(s, "0s")
-	middle, around, drawn := strings.Cut(strings.Replace(s, "+-", "±", 1), "±")
-	at, ok := p.time(path, strings.TrimSpace(middle))
-	if ok && drawn {
-		jitter, ok = p.time(path, strings.TrimSpace(around))
+// start is when something begins, and how much earlier or later it may: "500ms", "500ms±1ms".
+type start struct{ at, jitter unit.Time }
+
+// UnmarshalText reads a time, or two with ± or +- between them.
+func (s *start) UnmarshalText(text []byte) (err error) {
+	at, jitter, drawn := strings.Cut(strings.Replace(string(text), "+-", "±", 1), "±")
+	if s.at, err = unit.ParseTime(strings.TrimSpace(at)); err == nil && drawn {
+		s.jitter, err = unit.ParseTime(strings.TrimSpace(jitter))
 	}
+	return err
+}
+
+func (s start) String() string {
+	if s.jitter == 0 {
+		return s.at.String()
+	}
+	return s.at.String() + "±" + s.jitter.String()
+}
+
+// checkStart checks that something begins between the start and the end of the scenario.
+func (p *parser) checkStart(path string, s start) {
 	switch {
-	case ok && jitter > at:
-		p.Faultf(path, "%q may be before the start of the scenario; use at most %s behind the ±, or a later time before it", s, config.FormatTime(at))
-	case ok && p.end > 0 && at+jitter > p.end:
-		p.Faultf(path, "%q is after the end of the scenario, %s", s, config.FormatTime(p.end))
+	case s.jitter > s.at:
+		p.Faultf(path, "%s may be before the start of the scenario; use at most %s behind the ±, or a later time before it", s, s.at)
+	case p.end > 0 && s.at+s.jitter > p.end:
+		p.Faultf(path, "%s is after the end of the scenario, %s", s, p.end)
 	}
-	return at, jitter
 }
 
 func (p *parser) within(path string, n, lo, hi int) int {
@@ -494,20 +492,18 @@ func (p *parser) choice(path, s string, valid []string) bool {
 	return ok
 }
 
-// flowRate parses a rate above zero, or "line" as 0 where that is allowed.
-func (p *parser) flowRate(path, s string, line bool) unit.Rate {
-	if line && s == "line" {
-		return 0
+// What a fault of aboveZero shows.
+const (
+	exampleRate = unit.Rate(10_000_000)
+	exampleTime = 10 * unit.Millisecond
+)
+
+// aboveZero checks that a value is more than zero, such as the one of the example.
+func aboveZero[T ~int64](p *parser, path string, n, example T) T {
+	if n == 0 {
+		p.Faultf(path, "%v: write more than that, such as %v", n, example)
 	}
-	r, err := config.ParseRate(s)
-	if err != nil || r == 0 {
-		or := ""
-		if line {
-			or = `, or "line" for the link's`
-		}
-		p.Faultf(path, `%q: write a rate above zero such as "10Mbit/s"%s`, s, or)
-	}
-	return r
+	return n
 }
 
 // node finds the node called name; want is "switch", "host" or "node". Without a fabric

@@ -126,11 +126,11 @@ func TestPlatform(t *testing.T) {
 
 func TestHeadroomRefused(t *testing.T) {
 	for _, c := range []struct{ link, more, want string }{
-		{"cable: 300m\n  delay: 1us", "", `long.yaml:7: topology.cable: "300m", and delay is "1us": write one of the two`},
+		{"cable: 300m\n  delay: 1us", "", `long.yaml:7: topology.cable: 300m, and delay is 1µs: write one of the two`},
 		{"cable: 300", "", `long.yaml:7: topology.cable: "300" is not the length of a cable: write metres, such as "300m"; at most 198000000m, in which light is under way for a second`},
 		{"cable: 200000000m", "", `long.yaml:7: topology.cable: "200000000m" is not the length of a cable: write metres, such as "300m"; at most 198000000m, in which light is under way for a second`},
 		{"overrides: [{link: h1--s1, cable: -1m}]", "", `long.yaml:7: topology.overrides[0].cable: "-1m" is not the length of a cable: write metres, such as "300m"; at most 198000000m, in which light is under way for a second`},
-		{`overrides: [{link: h1--s1, rate: "0"}]`, "", `long.yaml:7: topology.overrides[0].rate: "0": link h1--s1 without a rate: a pause has no length there, and no headroom is enough; write a rate such as "100Mbit/s"`},
+		{`overrides: [{link: h1--s1, rate: "0"}]`, "", `long.yaml:7: topology.overrides[0].rate: 0: link h1--s1 without a rate: a pause has no length there, and no headroom is enough; write a rate such as "100Mbit/s"`},
 		{"delay: 1us", "platform: tomahawk5\n", `long.yaml:8: platform: "tomahawk5" (did you mean "tomahawk" or "tomahawk2" or "tomahawk6"?); use sn2700, sn3700, sn4700, sn5600, td2, tomahawk, tomahawk2, z9864f, tomahawk6`},
 		{"cable: 301m", "platform: tomahawk\n", `long.yaml:8: platform: the table of tomahawk has cables of up to 300 m, not 301.0 (s1 to h1); write buffer.xoff, or another platform`},
 		{"overrides: [{link: s1--s2, rate: 400Gbit/s}]", "platform: sn3700\n", `long.yaml:8: platform: a port of sn3700 has up to 200 Gbit/s, not 400 (s1 to s2); write buffer.xoff, or another platform`},

@@ -37,7 +37,7 @@ func (p *parser) events(s *Scenario, events []fileEvent) (out []Event) {
 	kinds, asked := eventKinds(), lives{}
 	for i, e := range events {
 		path := fmt.Sprintf("events[%d]", i)
-		at := p.timeWithin(path+".at", e.At)
+		at := p.withinEnd(path+".at", e.At)
 		if !p.choice(path+".do", e.Do, kinds) {
 			continue
 		}
@@ -75,9 +75,9 @@ func (l lives) add(p *parser, path string, ev Event) {
 		of = &struct{ killed, last unit.Time }{unit.Never, ev.At}
 		l[ev.Node] = of
 	case of.killed <= ev.At:
-		p.Faultf(path, "%s is dead by then: it is killed at %s", p.fabric.Nodes[ev.Node].Name, config.FormatTime(of.killed))
+		p.Faultf(path, "%s is dead by then: it is killed at %s", p.fabric.Nodes[ev.Node].Name, of.killed)
 	case ev.Do == Kill && ev.At < of.last:
-		p.Faultf(path, "%s dies at %s, before it has to do something at %s", p.fabric.Nodes[ev.Node].Name, config.FormatTime(ev.At), config.FormatTime(of.last))
+		p.Faultf(path, "%s dies at %s, before it has to do something at %s", p.fabric.Nodes[ev.Node].Name, ev.At, of.last)
 	}
 	of.last = max(of.last, ev.At)
 	if ev.Do == Kill {
@@ -131,13 +131,10 @@ func (p *parser) event(path string, e fileEvent) (ev Event) {
 		ev.Class = p.losslessClass(path+".class", or(e.Class, defaultClass))
 	}
 	if p.Has(path + ".rate") {
-		ev.Rate = p.flowRate(path+".rate", e.Rate, false)
+		ev.Rate = aboveZero(p, path+".rate", e.Rate, exampleRate)
 	}
 	if p.Has(path + ".for") {
-		ev.For = p.timeWithin(path+".for", e.For)
-		if ev.For == 0 {
-			p.Faultf(path+".for", "%q: write a time above zero", e.For)
-		}
+		ev.For = aboveZero(p, path+".for", p.withinEnd(path+".for", e.For), exampleTime)
 	}
 	if p.Has(path + ".nth") {
 		most := 1_000_000

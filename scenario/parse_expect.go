@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"softswitch/internal/schema"
 	"strconv"
 )
 
@@ -13,17 +14,12 @@ func (p *parser) expect(path string, f fileExpect) Expect {
 	if f.LosslessLost != "" {
 		e.LosslessLost = p.loss(path+".lossless_lost", f.LosslessLost)
 	}
-	p.within(path+".pfc_xoff_min", f.MinXOFF, 0, 1<<30)
-	if f.Detected != "" && p.choice(path+".detected", f.Detected, []string{"true", "false", "either"}) && f.Detected != "either" {
+	if f.Detected == "true" || f.Detected == "false" {
 		e.Detected = new(bool)
 		*e.Detected = f.Detected == "true"
 	}
-	if f.MaxLatency != "" {
-		t, ok := p.time(path+".max_latency", f.MaxLatency)
-		if ok && t == 0 {
-			p.Faultf(path+".max_latency", "%q: write a time above zero", f.MaxLatency)
-		}
-		e.MaxLatency = t
+	if p.Has(path + ".max_latency") {
+		e.MaxLatency = aboveZero(p, path+".max_latency", f.MaxLatency, exampleTime)
 	}
 	if f.Trigger != nil {
 		e.Trigger = p.trigger(path+".trigger", *f.Trigger)
@@ -77,6 +73,8 @@ func (p *parser) expectFor(all Expect, f map[string]fileExpect, known Known) map
 		if expects == nil {
 			expects = make(map[string]Expect)
 		}
+		each := f[detector]
+		schema.CheckAt(p.Doc, path, &each)
 		expects[detector] = all.with(p.expect(path, f[detector]), p.Has(path+".detected"))
 	}
 	return expects
@@ -119,9 +117,6 @@ func (e Expect) with(o Expect, detected bool) Expect {
 }
 
 func (p *parser) trigger(path string, f fileTrigger) *Trigger {
-	if f.Kind != "" {
-		p.choice(path+".kind", f.Kind, []string{"switch", "host"})
-	}
 	n, ok := p.node(path+".node", f.Node, "node")
 	if ok && f.Kind != "" && p.fabric.Nodes[n].Kind.String() != f.Kind {
 		p.Faultf(path+".kind", "%q: %s is a %v", f.Kind, f.Node, p.fabric.Nodes[n].Kind)

@@ -1,12 +1,12 @@
 package scenario
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
 
 	"softswitch/host"
+	"softswitch/internal/schema"
 	"softswitch/node/config"
 	"softswitch/unit"
 )
@@ -52,7 +52,7 @@ func (p *parser) warnFast(s *Scenario, path string, host int, rate unit.Rate) bo
 	if has == 0 || rate <= has {
 		return false
 	}
-	text := fmt.Sprintf("%s is more than the link of %s has, which is %s", config.FormatRate(rate), p.fabric.Nodes[host].Name, config.FormatRate(has))
+	text := fmt.Sprintf("%s is more than the link of %s has, which is %s", rate, p.fabric.Nodes[host].Name, has)
 	s.Warnings = append(s.Warnings, p.At(path, text).String())
 	return true
 }
@@ -115,25 +115,27 @@ func (p *parser) element(path string, i int) string {
 // flow returns what the flows of an entry have in common, apart from where they go.
 func (p *parser) flow(path string, f fileFlow) Flow {
 	p.oneLine(path+".name", f.Name)
+	schema.Fill(&f)
 	flow := Flow{
 		Name: f.Name, at: path,
-		Class: unit.Priority(p.within(path+".class", or(f.Class, defaultClass), 0, unit.Priorities-1)),
-		Rate:  p.flowRate(path+".rate", cmp.Or(f.Rate, "line"), true),
-		Frame: config.CheckFrame(p.Doc, path+".frame", or(f.Frame, config.DefaultFrame), p.mtu),
-		Size:  p.within(path+".size", f.Size, 0, config.MaxSize),
-		TTL:   p.within(path+".ttl", or(f.TTL, config.DefaultTTL), 1, 255),
-		Stop:  p.timeWithin(path+".stop", cmp.Or(f.Stop, "0s")),
+		Class: unit.Priority(*f.Class),
+		Rate:  unit.Rate(f.Rate),
+		Frame: config.CheckFrame(p.Doc, path+".frame", *f.Frame, p.mtu),
+		Size:  f.Size,
+		TTL:   *f.TTL,
+		Start: f.Start.at, Jitter: f.Start.jitter,
+		Stop: p.withinEnd(path+".stop", f.Stop),
 	}
-	flow.Start, flow.Jitter = p.start(path+".start", f.Start)
+	p.checkStart(path+".start", f.Start)
 	flow.RC = p.rc(path, f)
 	if flow.RC != nil {
 		flow.Frame = host.FrameOf(flow.RC.PathMTU)
-		if f.Frame != nil {
+		if p.Has(path + ".frame") {
 			p.Faultf(path+".frame", "%d: frames of a flow of transport rc are as long as rc.path_mtu makes them; leave it out", *f.Frame)
 		}
 	}
 	if flow.Stop != 0 && flow.Stop <= flow.Start+flow.Jitter {
-		p.Faultf(path+".stop", "%q is not after start %q; use a later time, or leave it out for never", f.Stop, cmp.Or(f.Start, "0s"))
+		p.Faultf(path+".stop", "%s is not after start %s; use a later time, or leave it out for never", f.Stop, f.Start)
 	}
 	for j, name := range f.Via {
 		if v, ok := p.node(fmt.Sprintf("%s.via[%d]", path, j), name, "switch"); ok {
@@ -148,24 +150,17 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 
 // rc is the connection of a flow of transport rc, nil for another.
 func (p *parser) rc(path string, f fileFlow) *RC {
-	if !p.choice(path+".transport", cmp.Or(f.Transport, "udp"), []string{"udp", "rc"}) {
-		return nil
+	is := f.Transport == "rc"
+	if is && f.RC == nil {
+		f.RC = &config.RC{}
+		schema.Fill(f.RC)
 	}
-	is, keys := f.Transport == "rc", f.RC
-	if is {
-		c := config.RC{}
-		if f.RC != nil {
-			c = *f.RC
-		}
-		c.Fill()
-		keys = &c
-	}
+	keys := f.RC
 	config.CheckRC(p.Doc, path, is, keys, p.mtu)
 	if !is {
 		return nil
 	}
-	timeout, _ := config.ParseTime(keys.Timeout)
-	return &RC{Message: keys.Message, PathMTU: keys.PathMTU, Window: keys.Window, Timeout: timeout, Retries: *keys.Retries}
+	return &RC{Message: keys.Message, PathMTU: keys.PathMTU, Window: keys.Window, Timeout: *keys.Timeout, Retries: *keys.Retries}
 }
 
 // turn is where a switch decides: by its own number and the subnet.

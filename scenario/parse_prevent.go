@@ -42,7 +42,7 @@ type fileLimit struct {
 	// Class, which must be lossless.
 	Class *int `yaml:"class" schema:"0..7"`
 	// Rate above which frames are dropped.
-	Rate string `yaml:"rate" schema:"rate,required"`
+	Rate unit.Rate `yaml:"rate" schema:"rate,required"`
 }
 
 // fileThresholds is thresholds that depend on where a port leads. They must be static.
@@ -67,11 +67,11 @@ type fileThreshold struct {
 func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
 	const path = "prevention"
 	v := &Prevention{}
-	if f.Tagger != nil {
+	if f.Tagger != nil && !p.Faulty(path+".tagger") {
 		v.Tags = p.within(path+".tagger.lossless", f.Tagger.Lossless, 1, len(p.lossless))
 	}
 	if f.TTLBand != nil {
-		v.TTLBand = p.within(path+".ttl_band", *f.TTLBand, 1, 255)
+		v.TTLBand = *f.TTLBand
 		if f.Tagger != nil {
 			p.Faultf(path+".ttl_band", "%d, and there is tagger: one of the two gives a frame its class", *f.TTLBand)
 		}
@@ -88,7 +88,7 @@ func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
 
 // limits returns one limit per link to the neighbour.
 func (p *parser) limits(s *Scenario, path string, f fileLimit) (limits []Limit) {
-	limit := Limit{Flow: AnyFlow, Rate: p.flowRate(path+".rate", f.Rate, false)}
+	limit := Limit{Flow: AnyFlow, Rate: aboveZero(p, path+".rate", f.Rate, exampleRate)}
 	switch {
 	case (f.Flow == "") == (f.Class == nil):
 		p.Faultf(path, "a limit is for a flow or for a class: write one of the two")

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"softswitch/internal/strictyaml"
-	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -40,12 +39,12 @@ func (p *parser) routes(routes []fileRoute) (overrides []Override) {
 func (p *parser) subnets(path, to string, at int) (subnets []int) {
 	var inside func(topo.Subnet) bool
 	if strings.Contains(to, "/") {
-		addr, bits, err := config.ParsePrefix(to)
-		if err != nil {
+		var all unit.Prefix
+		if err := all.UnmarshalText([]byte(to)); err != nil {
 			p.Faultf(path, "%v", err)
 			return nil
 		}
-		inside = func(s topo.Subnet) bool { return bits <= topo.SubnetBits && (s.Addr^addr)>>(32-bits) == 0 }
+		inside = func(s topo.Subnet) bool { return all.Bits() <= topo.SubnetBits && all.Contains(s.Addr.Netip()) }
 	} else {
 		i, ok := p.node(path, to, "node")
 		if !ok {

@@ -18,10 +18,10 @@ const maxK = 48
 // topology builds the fabric, nil if it cannot, and the speeds of its links.
 func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	def := p.speed("topology", fileOverride{Rate: t.Rate, Delay: t.Delay, Cable: t.Cable, Jitter: t.Jitter, ControlLoss: t.ControlLoss, Loss: t.Loss, Duplicate: t.Duplicate, Reorder: t.Reorder}, LinkSpeed{})
-	if t.Rate == "" {
+	if !p.Has("topology.rate") {
 		p.Faultf("topology.rate", `missing: write a rate such as "100Mbit/s"`)
-		def.Rate = unit.NominalRate
 	}
+	def.Rate = cmp.Or(def.Rate, unit.NominalRate) // by which the other keys are judged
 	f := p.build(t)
 	if f == nil {
 		return nil, []LinkSpeed{def}
@@ -45,15 +45,14 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 }
 
 // auth is how each link is authenticated.
-func (p *parser) auth(all string, overrides []fileOverride) []AuthModes {
-	def := p.mode("auth", cmp.Or(all, "off"))
+func (p *parser) auth(all auth.Mode, overrides []fileOverride) []AuthModes {
 	modes := make([]AuthModes, len(p.fabric.Links))
 	isHost := func(l topo.Link) bool {
 		return p.fabric.Nodes[l.A.Node].Kind != topo.Switch || p.fabric.Nodes[l.B.Node].Kind != topo.Switch
 	}
 	for i, l := range p.fabric.Links {
 		if !isHost(l) {
-			modes[i] = AuthModes{def, def}
+			modes[i] = AuthModes{all, all}
 		}
 	}
 	for i, o := range overrides {
@@ -66,86 +65,63 @@ func (p *parser) auth(all string, overrides []fileOverride) []AuthModes {
 		case len(o.Auth) > 2:
 			p.Faultf(path, "%d modes; write one, or one for each end", len(o.Auth))
 		default:
-			modes[l].A = p.mode(path, o.Auth[0])
-			modes[l].B = p.mode(path, o.Auth[len(o.Auth)-1])
+			modes[l] = AuthModes{o.Auth[0], o.Auth[len(o.Auth)-1]}
 		}
 	}
 	return modes
 }
 
-func (p *parser) mode(path, name string) auth.Mode {
-	m, err := auth.ParseMode(name)
-	if err != nil {
-		p.Faultf(path, "%v", err)
-	}
-	return m
-}
-
 // speed is def overridden by o.
 func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
-	if o.Rate != "" {
+	if p.Has(path + ".rate") {
 		def.Rate = p.rate(path+".rate", o)
 	}
 	for _, d := range []struct {
-		key, text string
-		to        *unit.Time
+		key  string
+		from unit.Time
+		to   *unit.Time
 	}{{".delay", o.Delay, &def.Delay}, {".jitter", o.Jitter, &def.Jitter}} {
-		if d.text == "" {
+		if !p.Has(path + d.key) {
 			continue
 		}
-		t, ok := p.time(path+d.key, d.text)
-		if ok && t > unit.Second {
-			p.Faultf(path+d.key, "%q: at most 1s", d.text)
+		if *d.to = d.from; d.from > unit.Second {
+			p.Faultf(path+d.key, "%s: at most 1s", d.from)
 		}
-		*d.to = t
 	}
-	if o.Cable != "" {
-		t, err := config.ParseCable(o.Cable)
-		p.fault(path+".cable", err)
-		if o.Delay != "" {
-			p.Faultf(path+".cable", "%q, and delay is %q: write one of the two", o.Cable, o.Delay)
+	if p.Has(path + ".cable") {
+		if p.Has(path + ".delay") {
+			p.Faultf(path+".cable", "%s, and delay is %s: write one of the two", o.Cable, o.Delay)
 		}
-		def.Delay = t
+		def.Delay = unit.Time(o.Cable)
 	}
 	if o.ControlLoss != nil {
-		if def.ControlLoss = *o.ControlLoss; def.ControlLoss < 0 || def.ControlLoss > 1000 {
-			p.Faultf(path+".control_loss_per_mille", "%d: valid: 0 to 1000", def.ControlLoss)
-		}
+		def.ControlLoss = *o.ControlLoss
 	}
 	for _, s := range []struct {
-		key, text string
-		to        *int
+		key  string
+		from config.Share
+		to   *int
 	}{{".loss", o.Loss, &def.Loss}, {".duplicate", o.Duplicate, &def.Duplicate}, {".reorder", o.Reorder, &def.Reorder}} {
-		if s.text == "" {
-			continue
-		}
-		var err error
-		if *s.to, err = config.ParsePercent(s.text); err != nil {
-			p.Faultf(path+s.key, "%v", err)
+		if p.Has(path + s.key) {
+			*s.to = int(s.from)
 		}
 	}
 	if def.Reorder > 0 && def.Delay == 0 {
-		p.Faultf(path+".reorder", "%s of the frames take twice the delay, which is 0; give the link a delay", config.FormatPercent(def.Reorder))
+		p.Faultf(path+".reorder", "%s of the frames take twice the delay, which is 0; give the link a delay", config.Share(def.Reorder))
 	}
 	return def
 }
 
-// rate is that of o. In the place of a wrong one it is a rate by which to judge the other keys.
+// rate is that of o, which is above zero.
 func (p *parser) rate(path string, o fileOverride) unit.Rate {
-	r, err := config.ParseRate(o.Rate)
-	switch {
-	case err != nil:
-		p.Faultf(path, "%v", err)
-	case r > 0:
-		return r
-	default:
+	if o.Rate == 0 {
 		links := "links"
 		if o.Link != "" {
 			links = "link " + o.Link
 		}
-		p.Faultf(path, `%q: %s without a rate: a pause has no length there, and no headroom is enough; write a rate such as "100Mbit/s"`, o.Rate, links)
+		p.Faultf(path, `%s: %s without a rate: a pause has no length there, and no headroom is enough; write a rate such as "100Mbit/s"`, o.Rate, links)
 	}
-	return unit.NominalRate
+	return cmp.Or(o.Rate, unit.NominalRate)
 }
 
 func (p *parser) build(t fileTopology) *topo.Fabric {
@@ -156,10 +132,12 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 	var given []builder
 	faulty := false
 	may := func(key string, is bool, make func() (*topo.Fabric, error)) {
-		if is {
+		switch {
+		case p.Faulty("topology." + key):
+			faulty = true
+		case is:
 			given = append(given, builder{key, make})
 		}
-		faulty = faulty || p.Faulty("topology."+key)
 	}
 	may("fattree", t.FatTree != nil, func() (*topo.Fabric, error) {
 		if t.FatTree.K > maxK {

@@ -34,12 +34,12 @@ type fileWorkload struct {
 	Load string `yaml:"load" schema:"share"`
 	// On and Off make bursts: hosts send for On and are silent for Off, in turn and all at
 	// once. Load is that of On.
-	On  string `yaml:"on" schema:"time"`
-	Off string `yaml:"off" schema:"time"`
+	On  unit.Time `yaml:"on" schema:"time"`
+	Off unit.Time `yaml:"off" schema:"time"`
 	// FanIn is how many hosts send to one in a round.
 	FanIn *int `yaml:"fan_in" schema:"1..65535"`
 	// Period is the time between two rounds; without it there is one round.
-	Period string `yaml:"period" schema:"time"`
+	Period unit.Time `yaml:"period" schema:"time"`
 	// Chunks is how many messages each host's part is divided into, all in flight at once.
 	Chunks *int `yaml:"chunks" schema:"1..64,default=1"`
 	// Class, Transport, RC, Frame and TTL are as those of flows.
@@ -50,9 +50,9 @@ type fileWorkload struct {
 	TTL       *int       `yaml:"ttl" schema:"1..255,default=64"`
 	// Start and Stop are between which messages begin. With 1ms±10us each of them begins so much
 	// earlier or later, as a run draws it by its seed.
-	Start string `yaml:"start" schema:"start,default=0s"`
+	Start start `yaml:"start" schema:"start,default=0s"`
 	// Stop is later than Start; the end of the scenario if missing.
-	Stop string `yaml:"stop" schema:"time"`
+	Stop unit.Time `yaml:"stop" schema:"time"`
 	// Seed of what is drawn: the same one draws the same messages.
 	Seed uint32 `yaml:"seed" schema:"0..4294967295,default=0"`
 }
@@ -112,19 +112,27 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 	p.patternKeys(path, f.Pattern)
 	w := workload.Spec{
 		Pattern: workload.Pattern(f.Pattern), Sizes: p.sizes(path, f), Load: p.share(path+".load", f.Load),
-		On: p.above(path+".on", f.On), Off: p.above(path+".off", f.Off), Period: p.above(path+".period", f.Period),
-		FanIn:  p.within(path+".fan_in", or(f.FanIn, 1), 1, 65535),
-		Chunks: p.within(path+".chunks", or(f.Chunks, 1), 1, 64),
+		On: f.On, Off: f.Off, Period: f.Period,
+		FanIn:  or(f.FanIn, 1),
+		Chunks: or(f.Chunks, 1),
 		Stop:   p.end, Seed: uint64(f.Seed),
 	}
-	start, jitter := p.start(path+".start", f.Start)
-	if w.Start = start; f.Stop != "" {
-		w.Stop = p.timeWithin(path+".stop", f.Stop)
+	for _, t := range []struct {
+		key string
+		is  unit.Time
+	}{{".on", f.On}, {".off", f.Off}, {".period", f.Period}} {
+		if p.Has(path + t.key) {
+			aboveZero(p, path+t.key, t.is, exampleTime)
+		}
+	}
+	p.checkStart(path+".start", f.Start)
+	if w.Start = f.Start.at; p.Has(path + ".stop") {
+		w.Stop = p.withinEnd(path+".stop", f.Stop)
 	}
 	if p.end > 0 && w.Stop <= w.Start {
-		p.Faultf(path+".stop", "%s is not after start, %s", config.FormatTime(w.Stop), config.FormatTime(w.Start))
+		p.Faultf(path+".stop", "%s is not after start, %s", w.Stop, w.Start)
 	}
-	if (f.On == "") != (f.Off == "") {
+	if (f.On == 0) != (f.Off == 0) {
 		p.Faultf(path, "on and off go together: write both for bursts, or none")
 	}
 	if p.fabric == nil {
@@ -151,7 +159,7 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 		one := common
 		one.Name = f.Name + "-" + strconv.Itoa(i+1)
 		one.From, one.To, one.Size, one.Start = hosts[m.From], hosts[m.To], m.Size, m.Start
-		one.Jitter = min(jitter, max(0, p.end-m.Start)) // none begins after the end
+		one.Jitter = min(f.Start.jitter, max(0, p.end-m.Start)) // none begins after the end
 		flows = append(flows, one)
 	}
 	return flows
@@ -196,11 +204,11 @@ func (p *parser) sizes(path string, f fileWorkload) *workload.Sizes {
 	}
 	switch {
 	case f.Sizes != "":
-		if p.choice(path+".sizes", f.Sizes, workload.Names) {
+		if !p.Faulty(path + ".sizes") {
 			return workload.Named(f.Sizes)
 		}
 	case f.Size != nil:
-		return workload.Fixed(p.within(path+".size", *f.Size, 1, config.MaxSize))
+		return workload.Fixed(*f.Size)
 	default:
 		s, err := workload.ParseSizes(f.CDF)
 		p.fault(path+".cdf", err)
@@ -219,18 +227,6 @@ func (p *parser) share(path, text string) float64 {
 		p.Faultf(path, "%q is not a share: write a number above 0, at most 1, such as 0.6", text)
 	}
 	return share
-}
-
-// above parses a time above zero; "" is 0.
-func (p *parser) above(path, text string) unit.Time {
-	if text == "" {
-		return 0
-	}
-	t, ok := p.time(path, text)
-	if ok && t == 0 {
-		p.Faultf(path, "%q: write a time above zero", text)
-	}
-	return t
 }
 
 // workers returns the hosts of a workload: those of these names, or all that can send.

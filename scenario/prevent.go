@@ -438,7 +438,7 @@ func (p *Plan) share(c *config.Switch) {
 }
 
 func (p *Plan) limit(l Limit) config.Limit {
-	c := config.Limit{Port: int(l.Port), Rate: config.FormatRate(l.Rate)}
+	c := config.Limit{Port: int(l.Port), Rate: l.Rate}
 	if l.Flow == AnyFlow {
 		class := int(l.Class)
 		c.Class = &class
@@ -446,7 +446,7 @@ func (p *Plan) limit(l Limit) config.Limit {
 	}
 	f := p.Scenario.Flows[l.Flow]
 	c.Flow = &config.LimitFlow{
-		From: config.FormatAddr(p.Fabric.Nodes[f.From].Addr), To: config.FormatAddr(p.Fabric.Nodes[f.To].Addr), SrcPort: p.Flows[l.Flow].SrcPort,
+		From: p.Fabric.Nodes[f.From].Addr, To: p.Fabric.Nodes[f.To].Addr, SrcPort: p.Flows[l.Flow].SrcPort,
 	}
 	return c
 }

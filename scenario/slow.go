@@ -75,7 +75,7 @@ type slower struct {
 
 func (x *slower) time(what string, t *unit.Time) {
 	if *t > longest/unit.Time(x.n) {
-		x.fail("%s: %s becomes more than %s", what, config.FormatTime(*t), config.FormatTime(longest))
+		x.fail("%s: %s becomes more than %s", what, (*t).String(), longest.String())
 		return
 	}
 	*t *= unit.Time(x.n)
@@ -85,7 +85,7 @@ func (x *slower) time(what string, t *unit.Time) {
 func (x *slower) rate(what string, r *unit.Rate) {
 	slow := (*r + unit.Rate(x.n/2)) / unit.Rate(x.n)
 	if *r > 0 && slow == 0 {
-		x.fail("%s: nothing is left of %s", what, config.FormatRate(*r))
+		x.fail("%s: nothing is left of %s", what, (*r).String())
 	}
 	*r = slow
 }
@@ -141,21 +141,11 @@ func (x *slower) event(i int, e *Event) {
 // pfc slows the refresh down, also a default one: a pause that lasts n times as long
 // must contain as many refreshes as before.
 func (x *slower) pfc(p *config.PFC) {
-	refresh, err := config.ParseTime(p.Refresh)
-	if err != nil {
-		x.fail("pfc.refresh: %v", err)
-		return
-	}
+	refresh, storm := *p.Refresh, *p.StormBudget
 	x.time("pfc.refresh", &refresh)
-	p.Refresh = config.FormatTime(refresh)
-	storm, err := config.ParseTime(p.StormBudget)
-	if err != nil {
-		x.fail("pfc.storm_budget: %v", err)
-		return
-	}
 	if storm > longest/unit.Time(x.n) {
 		storm = 0 // no scenario lasts as long as that
 	}
 	x.time("pfc.storm_budget", &storm)
-	p.StormBudget = config.FormatTime(storm)
+	p.Refresh, p.StormBudget = &refresh, &storm
 }

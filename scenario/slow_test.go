@@ -68,7 +68,7 @@ func TestSlow(t *testing.T) {
 		{"expected latency", s.Expect.MaxLatency, 4400 * us},
 		{"expected latency of itsy", s.ExpectFor["itsy"].MaxLatency, 2800 * us},
 		// A third of 65535 quanta at 40 Gbit/s, 279.616 us, 400 times.
-		{"refresh", s.PFC.Refresh, "111.8464ms"},
+		{"refresh", *s.PFC.Refresh, 111_846_400 * unit.Nanosecond},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %v, want %v", c.what, c.got, c.want)
@@ -99,7 +99,6 @@ func TestSlowMissesNothing(t *testing.T) {
 	fast.Prevention = &Prevention{Limits: []Limit{{}, {}}}
 	const span = 1000
 	set(reflect.ValueOf(fast).Elem(), span)
-	fast.PFC.Refresh = "1us"
 	slow, err := fast.Slow(10)
 	if err != nil {
 		t.Fatal(err)

@@ -62,8 +62,8 @@ flows:
 events: [%s]
 duration: %s
 detector: none
-%s`, config.FormatRate(c.rate), config.FormatTime(c.delay), c.mtu, c.frame, c.class, c.mtu+14, config.FormatTime(c.phase), c.class, c.mtu+14, config.FormatTime(c.phase),
-		event, config.FormatTime(duration), more)
+%s`, c.rate.String(), c.delay.String(), c.mtu, c.frame, c.class, c.mtu+14, c.phase.String(), c.class, c.mtu+14, c.phase.String(),
+		event, duration.String(), more)
 }
 
 // lost plays s and returns how many lossless frames switches, and how many hosts, lost.

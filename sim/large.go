@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -120,7 +119,7 @@ func (l *Large) flows() map[int][]host.Flow {
 	flows := make(map[int][]host.Flow)
 	for i, flow := range l.Flows {
 		flows[flow.From] = append(flows[flow.From], host.Flow{
-			Number: uint32(i), Name: fmt.Sprintf("F%d", i), To: address(l.Fabric.Nodes[flow.To].Addr), SrcPort: uint16(49152 + i%16384),
+			Number: uint32(i), Name: fmt.Sprintf("F%d", i), To: l.Fabric.Nodes[flow.To].Addr.Netip(), SrcPort: uint16(49152 + i%16384),
 			Class: flow.Class, Frame: l.Switch.MaxFrame, TTL: 64, Start: flow.Start, Stop: unit.Never,
 		})
 	}
@@ -135,7 +134,7 @@ func (l *Large) config(i int) dataplane.Config {
 	for j, p := range n.Ports {
 		peer := &f.Nodes[p.Peer.Node]
 		c.Ports[j] = dataplane.PortConfig{
-			Name: p.Name, MAC: ether.MAC(p.MAC), PeerMAC: ether.MAC(peer.Ports[p.Peer.Port].MAC),
+			Name: p.Name, MAC: p.MAC, PeerMAC: peer.Ports[p.Peer.Port].MAC,
 			FacesHost: peer.Kind == topo.Host, Rate: l.Link.Rate,
 		}
 	}
@@ -144,11 +143,11 @@ func (l *Large) config(i int) dataplane.Config {
 		return c
 	}
 	sub := f.Subnets[k]
-	c.Subnets = []dataplane.Subnet{{Prefix: prefixOf(sub), Gateway: address(sub.Gateway), Ports: sub.Ports}}
+	c.Subnets = []dataplane.Subnet{{Prefix: prefixOf(sub), Gateway: sub.Gateway.Netip(), Ports: sub.Ports}}
 	for set := sub.Ports; set != 0; set.Remove(set.First()) {
 		h := &f.Nodes[n.Ports[set.First()].Peer.Node]
-		mac := ether.MAC(h.Ports[0].MAC)
-		c.ARP = append(c.ARP, dataplane.Neighbour{IP: address(h.Addr), MAC: mac})
+		mac := h.Ports[0].MAC
+		c.ARP = append(c.ARP, dataplane.Neighbour{IP: h.Addr.Netip(), MAC: mac})
 		c.MAC = append(c.MAC, dataplane.Station{MAC: mac, Port: set.First()})
 	}
 	return c
@@ -157,8 +156,8 @@ func (l *Large) config(i int) dataplane.Config {
 func (l *Large) hostConfig(i int) host.Config {
 	n := &l.Fabric.Nodes[i]
 	return host.Config{
-		ID: n.ID, Name: n.Name, MAC: ether.MAC(n.Ports[0].MAC), GatewayMAC: ether.MAC(l.Fabric.GatewayMAC(i)),
-		Address: address(n.Addr), Rate: l.Link.Rate, Lossless: l.Switch.Buffer.Lossless,
+		ID: n.ID, Name: n.Name, MAC: n.Ports[0].MAC, GatewayMAC: l.Fabric.GatewayMAC(i),
+		Address: n.Addr.Netip(), Rate: l.Link.Rate, Lossless: l.Switch.Buffer.Lossless,
 		Quanta: l.Switch.Quanta, Refresh: l.Switch.Refresh, RxBuffer: 128 << 10, Batch: 1, MaxFrame: l.Switch.MaxFrame, SlotBytes: keep,
 	}
 }
@@ -174,10 +173,4 @@ func portTo(f *topo.Fabric, a, b int) unit.Port {
 	return unit.NoPort
 }
 
-func prefixOf(s topo.Subnet) netip.Prefix { return netip.PrefixFrom(address(s.Addr), topo.SubnetBits) }
-
-func address(a uint32) netip.Addr {
-	var b [4]byte
-	binary.BigEndian.PutUint32(b[:], a)
-	return netip.AddrFrom4(b)
-}
+func prefixOf(s topo.Subnet) netip.Prefix { return netip.PrefixFrom(s.Addr.Netip(), topo.SubnetBits) }

@@ -52,7 +52,7 @@ func TestLargeIsWatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: "1Gbit/s"}}}
+	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: 1e9}}}
 	c.Fill()
 	l := Large{
 		Name: "ring", Fabric: f, Detector: "none", Duration: unit.Millisecond,
@@ -91,7 +91,7 @@ func TestLargeVia(t *testing.T) {
 		i, _ := f.Node(name)
 		return i
 	}
-	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: "1Gbit/s"}}}
+	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: 1e9}}}
 	c.Fill()
 	l := Large{
 		Name: "ring", Fabric: f, Detector: "none", Duration: unit.Millisecond,

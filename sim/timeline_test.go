@@ -177,7 +177,7 @@ func TestStopAndContinue(t *testing.T) {
 // lost, and nothing is delivered twice or out of order.
 func TestStopForLong(t *testing.T) {
 	p := plan(t, pair("events: [{at: 1ms, do: stop, switch: s2}, {at: 10ms, do: continue, switch: s2}]\n"))
-	p.Hosts[0].Flows[0].Rate, p.Hosts[0].Flows[0].Frame = "line", 64
+	p.Hosts[0].Flows[0].Rate, p.Hosts[0].Flows[0].Frame = 0, 64
 	_, v, _ := logged(t, p, 1)
 	// 704 ns a frame: 12784 in 9 ms.
 	if f := v.Flows[0]; f.Lost < 12784-1024-20 || f.Lost > 12784-1024+20 || f.Reordered != 0 {

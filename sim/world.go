@@ -14,7 +14,6 @@ import (
 	"softswitch/internal/stat"
 	"softswitch/link/auth"
 	"softswitch/link/impair"
-	"softswitch/node/config"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/topo"
@@ -153,7 +152,7 @@ func Refuse(plan *scenario.Plan) error {
 	ports := 2 * len(plan.Fabric.Links)
 	clock := timers{bits: idBits(timersOf(ports))}
 	if d := plan.Scenario.Duration; d >= clock.limit() {
-		return fmt.Errorf("sim: duration %s; valid: below %s for a fabric of %d ports", config.FormatTime(d), config.FormatTime(clock.limit()), ports)
+		return fmt.Errorf("sim: duration %s; valid: below %s for a fabric of %d ports", d, clock.limit(), ports)
 	}
 	return nil
 }

@@ -33,10 +33,10 @@ func (f *Fabric) namePorts(i int) {
 
 // PortMAC is the address of a port of a node, numbers from 0. It is locally administered: 02, the
 // node's number from 1 in three bytes, 00, the port. Port 3 of node 17 has 02:00:00:12:00:03.
-func PortMAC(node, port int) uint64 { return 0x02<<40 | uint64(node+1)<<16 | uint64(port) }
+func PortMAC(node, port int) unit.MAC { return 0x02<<40 | unit.MAC(node+1)<<16 | unit.MAC(port) }
 
 // address assigns each switch with hosts its subnet, and the hosts their addresses.
-func (f *Fabric) address(subnet func(i, n int) uint32) {
+func (f *Fabric) address(subnet func(i, n int) unit.Addr) {
 	f.subnetOf = make([]int, len(f.Nodes))
 	for i := range f.Nodes {
 		f.subnetOf[i] = -1
@@ -57,7 +57,7 @@ func (f *Fabric) address(subnet func(i, n int) uint32) {
 		f.subnetOf[i] = n
 		for j := range s.Ports.Len() {
 			h := f.Nodes[i].Ports[s.Ports.Nth(j)].Peer.Node
-			f.Nodes[h].Addr = s.Gateway + 1 + uint32(j)
+			f.Nodes[h].Addr = s.Gateway + 1 + unit.Addr(j)
 			f.subnetOf[h] = n
 		}
 		f.Subnets = append(f.Subnets, s)
@@ -66,6 +66,6 @@ func (f *Fabric) address(subnet func(i, n int) uint32) {
 
 // inOrder numbers subnets in the order of their switches: 10.100.0.0/24, 10.100.1.0/24,
 // ..., 250 per second byte.
-func inOrder(_, n int) uint32 {
-	return 10<<24 | uint32(100+n/250)<<16 | uint32(n%250)<<8
+func inOrder(_, n int) unit.Addr {
+	return 10<<24 | unit.Addr(100+n/250)<<16 | unit.Addr(n%250)<<8
 }

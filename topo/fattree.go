@@ -44,9 +44,9 @@ func FatTree(k int) (*Fabric, error) {
 			}
 		}
 	}
-	return b.done(func(i, _ int) uint32 {
+	return b.done(func(i, _ int) unit.Addr {
 		p, e := (i-edges)/half, (i-edges)%half
-		return 10<<24 | uint32(p)<<16 | uint32(e)<<8
+		return 10<<24 | unit.Addr(p)<<16 | unit.Addr(e)<<8
 	}), nil
 }
 

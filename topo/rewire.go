@@ -236,7 +236,7 @@ func (w *wiring) build() *Fabric {
 		}
 	}
 	next := len(w.f.Subnets)
-	return b.done(func(i, n int) uint32 {
+	return b.done(func(i, n int) unit.Addr {
 		if d := w.f.SubnetOf(i); d >= 0 {
 			return w.f.Subnets[d].Addr
 		}

@@ -254,7 +254,7 @@ func checkPaths(t *testing.T, r *rand.Rand, f *Fabric, table *Table, slow slowTa
 			if a == b {
 				continue
 			}
-			hash := ether.FlowHash(f.Nodes[a].Addr, f.Nodes[b].Addr, 17, uint16(r.Uint32()), 4791)
+			hash := ether.FlowHash(uint32(f.Nodes[a].Addr), uint32(f.Nodes[b].Addr), 17, uint16(r.Uint32()), 4791)
 			path, err := table.Path(a, b, hash, 64, up)
 			sa, sb := f.Nodes[a].Ports[0].Peer.Node, f.Nodes[b].Ports[0].Peer.Node
 			if err != nil || len(path) != slow.d[sa][sb]+1 {

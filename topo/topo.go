@@ -63,16 +63,16 @@ type Node struct {
 	Name  string
 	Kind  Kind
 	Ports []Port
-	// Addr is a host's IPv4 address as a big-endian value; 0 for a switch.
-	Addr uint32
+	// Addr is a host's IPv4 address; 0 for a switch.
+	Addr unit.Addr
 }
 
 // Port is a port of a node, and the other end of its link.
 type Port struct {
 	Name string // of the network interface, at most 15 characters
-	MAC  uint64 // low 48 bits
-	Link int    // index in Links
-	Peer End    // the far end
+	MAC  unit.MAC
+	Link int // index in Links
+	Peer End // the far end
 }
 
 // End is one end of a link: a port of the node with index Node.
@@ -89,9 +89,9 @@ type Link struct {
 
 // Subnet is the /24 of the hosts of one switch.
 type Subnet struct {
-	Addr    uint32 // the prefix, a big-endian value
-	Gateway uint32 // Addr + 1; hosts have Addr + 2 onwards, in the order of their ports
-	Switch  int    // index of the switch
+	Addr    unit.Addr // of the prefix
+	Gateway unit.Addr // Addr + 1; hosts have Addr + 2 onwards, in the order of their ports
+	Switch  int       // index of the switch
 	Ports   unit.PortSet
 }
 
@@ -118,9 +118,9 @@ func (f *Fabric) Link(name string) (int, bool) {
 // -1.
 func (f *Fabric) SubnetOf(i int) int { return f.subnetOf[i] }
 
-// GatewayMAC returns the address of the gateway of host i, in the low 48 bits: that of the
+// GatewayMAC returns the address of the gateway of host i: that of the
 // first port of its subnet, at every port of it.
-func (f *Fabric) GatewayMAC(i int) uint64 {
+func (f *Fabric) GatewayMAC(i int) unit.MAC {
 	sub := &f.Subnets[f.SubnetOf(i)]
 	return f.Nodes[sub.Switch].Ports[sub.Ports.First()].MAC
 }
@@ -177,7 +177,7 @@ func (b builder) link(x, y int) {
 
 // done assigns names and addresses. subnet returns the prefix of the n-th switch that
 // has hosts, switch i.
-func (b builder) done(subnet func(i, n int) uint32) *Fabric {
+func (b builder) done(subnet func(i, n int) unit.Addr) *Fabric {
 	for i := range b.f.Nodes {
 		b.f.namePorts(i)
 	}

@@ -34,19 +34,15 @@ func describe(f *Fabric, name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s %s", n.ID, n.Kind, n.Name)
 	if n.Addr != 0 {
-		fmt.Fprintf(&b, " %s", dotted(n.Addr))
+		fmt.Fprintf(&b, " %s", n.Addr)
 	}
 	for j, p := range n.Ports {
 		fmt.Fprintf(&b, " %d:%s:%d", j, p.Name, p.Peer.Port)
 	}
 	if d := f.SubnetOf(i); d >= 0 && n.Kind == Switch {
-		fmt.Fprintf(&b, " %s", dotted(f.Subnets[d].Addr))
+		fmt.Fprintf(&b, " %s", f.Subnets[d].Addr)
 	}
 	return b.String()
-}
-
-func dotted(a uint32) string {
-	return fmt.Sprintf("%d.%d.%d.%d", byte(a>>24), byte(a>>16), byte(a>>8), byte(a))
 }
 
 func TestFatTree(t *testing.T) {
@@ -164,7 +160,7 @@ func TestBigFatTree(t *testing.T) {
 	}
 	id := unit.NodeID(testkit.Sized(2500, 0)) // there are fewer numbers than nodes of k = 64
 	name, addr := fmt.Sprintf("h%d-%d-%d", k-1, k/2-1, k/2-1), fmt.Sprintf("10.%d.%d.%d", k-1, k/2-1, k/2+1)
-	if h := f.Nodes[len(f.Nodes)-1]; h.ID != id || h.Name != name || dotted(h.Addr) != addr {
+	if h := f.Nodes[len(f.Nodes)-1]; h.ID != id || h.Name != name || h.Addr.String() != addr {
 		t.Errorf("last host is %+v", h)
 	}
 }

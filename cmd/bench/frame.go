@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"softswitch/internal/ether"
+	"softswitch/unit"
 )
 
 // Lengths of the frames of a load: the shortest that a wire carries, and what an
@@ -21,10 +22,10 @@ const loadDSCP = 26
 
 // Stations of the load.
 const (
-	sourceMAC ether.MAC = 0x02_00_00_00_00_01
-	sinkMAC   ether.MAC = 0x02_00_00_00_00_02
-	sourceIP            = 10<<24 | 1
-	sinkIP              = 10<<24 | 2
+	sourceMAC unit.MAC = 0x02_00_00_00_00_01
+	sinkMAC   unit.MAC = 0x02_00_00_00_00_02
+	sourceIP           = 10<<24 | 1
+	sinkIP             = 10<<24 | 2
 )
 
 // Offsets in a frame of the load.

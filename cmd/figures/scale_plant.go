@@ -19,7 +19,7 @@ import (
 // except for an XON far below XOFF, so that a ring of pauses closes within a
 // millisecond.
 func scaleSwitch(link scenario.LinkSpeed) dataplane.Config {
-	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: config.FormatRate(link.Rate)}}}
+	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: link.Rate}}}
 	c.Fill()
 	built := c.Build(detect.NewNone, 1, 0)
 	built.Buffer.Profile.XONOffset = 38912

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/node/config"
 	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
 	"softswitch/unit"
@@ -176,7 +175,7 @@ Exit status: 0 done; 2 what is wrong is told.`,
 
 // linkRate is the rate that --rate gives links, which is not 0.
 func linkRate(text string) (unit.Rate, error) {
-	r, err := config.ParseRate(text)
+	r, err := unit.ParseRate(text)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("--rate: %w", err)

@@ -2,8 +2,10 @@ package congestion
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"softswitch/internal/strictyaml"
 	"softswitch/unit"
 )
 
@@ -40,13 +42,19 @@ type DCQCN struct {
 // Profiles lists the names that Profile takes.
 func Profiles() []string { return []string{"paper", "hpcc-sender", "nvidia"} }
 
-// Renamed is the present name of a profile that files may call by an older one: hpcc-sender was
-// hpcc, as if it were all that HPCC's simulator does.
-func Renamed(name string) string {
-	if name == "hpcc" {
-		return "hpcc-sender"
+// ProfileName is one of Profiles.
+type ProfileName string
+
+// UnmarshalText reads the name of a profile. hpcc-sender may also be called by its older name, hpcc.
+func (p *ProfileName) UnmarshalText(text []byte) error {
+	*p = ProfileName(text)
+	if *p == "hpcc" {
+		*p = "hpcc-sender"
 	}
-	return name
+	if !slices.Contains(Profiles(), string(*p)) {
+		return fmt.Errorf("%q%s; use %s", text, strictyaml.DidYouMean(string(text), Profiles()), strings.Join(Profiles(), ", "))
+	}
+	return nil
 }
 
 // Profile is the parameters called name, for a sender whose link has the rate line:

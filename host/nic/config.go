@@ -27,7 +27,7 @@ type Config struct {
 	ID   unit.NodeID
 	Name string
 	// MAC is the source of its pauses; 0 means that of the wire's interface.
-	MAC      ether.MAC
+	MAC      unit.MAC
 	Rate     unit.Rate // of the wire; 0: unlimited
 	Lossless unit.ClassSet
 	Quanta   uint16

@@ -6,7 +6,6 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/host"
-	"softswitch/internal/ether"
 	"softswitch/unit"
 )
 
@@ -14,7 +13,7 @@ import (
 // Stack. Use New to make one; the zero value is not usable.
 type NIC struct {
 	*dataplane.Switch
-	mac      ether.MAC // source of its pauses, 0 for that of the interface
+	mac      unit.MAC  // source of its pauses, 0 for that of the interface
 	drain    unit.Rate // of the stack; 0: at once
 	events   []event.Event
 	linkDown uint64
@@ -101,7 +100,7 @@ func (n *NIC) HostCounters() host.Counters {
 }
 
 // SetMAC sets the address of the wire's interface, unless the configuration sets one.
-func (n *NIC) SetMAC(p unit.Port, m ether.MAC) {
+func (n *NIC) SetMAC(p unit.Port, m unit.MAC) {
 	if p == Wire && n.mac == 0 {
 		n.Switch.SetMAC(p, m)
 	}

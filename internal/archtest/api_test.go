@@ -43,21 +43,21 @@ func TestPublicAPI(t *testing.T) {
 func TestPublicAlarm(t *testing.T) {
 	world := newWorld(loaded(t))
 	for text, want := range map[string]int{
-		"var A ether.MAC":                                         1,
-		"func F(m ether.MAC) {}":                                  1,
-		"func F() []ether.MAC { return nil }":                     1,
-		"type T struct{ M map[int]ether.MAC }":                    1,
-		"type T struct{}; func (T) M(ether.MAC) {}":               1,
-		"type T interface{ M() ether.MAC }":                       1,
-		"type T = ether.MAC":                                      1,
-		"var a ether.MAC":                                         0,
-		"func F() { var m ether.MAC; _ = m }":                     0,
-		"type T struct{ m ether.MAC }":                            0,
-		"type t struct{ M ether.MAC }; func (t) N() {}":           0,
-		"type T struct{}; func (T) m(ether.MAC) {}":               0,
+		"var A ether.ARP":                                         1,
+		"func F(m ether.ARP) {}":                                  1,
+		"func F() []ether.ARP { return nil }":                     1,
+		"type T struct{ M map[int]ether.ARP }":                    1,
+		"type T struct{}; func (T) M(ether.ARP) {}":               1,
+		"type T interface{ M() ether.ARP }":                       1,
+		"type T = ether.ARP":                                      1,
+		"var a ether.ARP":                                         0,
+		"func F() { var m ether.ARP; _ = m }":                     0,
+		"type T struct{ m ether.ARP }":                            0,
+		"type t struct{ M ether.ARP }; func (t) N() {}":           0,
+		"type T struct{}; func (T) m(ether.ARP) {}":               0,
 		"type T struct{ Next *T }; func (t T) M() T { return t }": 0,
 	} {
-		src := world.compile(t, "canary", "canary.go", "package canary\nimport \"softswitch/internal/ether\"\nvar _ ether.MAC\n"+text)
+		src := world.compile(t, "canary", "canary.go", "package canary\nimport \"softswitch/internal/ether\"\nvar _ ether.ARP\n"+text)
 		if got := hidden(src.types); len(got) != want {
 			t.Errorf("%s: %q, want %d", text, got, want)
 		}

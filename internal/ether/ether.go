@@ -12,6 +12,8 @@ package ether
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"softswitch/unit"
 )
 
 // EtherTypes.
@@ -38,54 +40,27 @@ const (
 	ProtoUDP  = 17
 )
 
-// MAC is a MAC address in the low 48 bits.
-type MAC uint64
-
-// Broadcast is the address of every station.
-const Broadcast MAC = 0xffff_ffff_ffff
-
-// IsGroup reports whether m is a multicast or the broadcast address.
-func (m MAC) IsGroup() bool { return m>>40&1 != 0 }
-
-// Bytes is m as six bytes.
-func (m MAC) Bytes() (b [6]byte) {
-	PutMAC(b[:], m)
-	return b
-}
-
-func (m MAC) String() string {
-	const hex = "0123456789abcdef"
-	b, s := m.Bytes(), make([]byte, 0, 17)
-	for i, x := range b {
-		if i > 0 {
-			s = append(s, ':')
-		}
-		s = append(s, hex[x>>4], hex[x&15])
-	}
-	return string(s)
-}
-
 // ReadMAC reads six bytes.
-func ReadMAC(b []byte) MAC {
+func ReadMAC(b []byte) unit.MAC {
 	_ = b[5]
-	return MAC(b[0])<<40 | MAC(b[1])<<32 | MAC(binary.BigEndian.Uint32(b[2:]))
+	return unit.MAC(b[0])<<40 | unit.MAC(b[1])<<32 | unit.MAC(binary.BigEndian.Uint32(b[2:]))
 }
 
 // PutMAC writes six bytes.
-func PutMAC(b []byte, m MAC) {
+func PutMAC(b []byte, m unit.MAC) {
 	_ = b[5]
 	b[0], b[1] = byte(m>>40), byte(m>>32)
 	binary.BigEndian.PutUint32(b[2:], uint32(m))
 }
 
 // Dst reads a frame's destination address.
-func Dst(f []byte) MAC { return ReadMAC(f) }
+func Dst(f []byte) unit.MAC { return ReadMAC(f) }
 
 // Src reads a frame's source address.
-func Src(f []byte) MAC { return ReadMAC(f[6:]) }
+func Src(f []byte) unit.MAC { return ReadMAC(f[6:]) }
 
 // SetAddresses writes both addresses of a frame.
-func SetAddresses(f []byte, dst, src MAC) {
+func SetAddresses(f []byte, dst, src unit.MAC) {
 	PutMAC(f, dst)
 	PutMAC(f[6:], src)
 }
@@ -268,7 +243,7 @@ func (a ARP) Valid() bool {
 func (a ARP) Op() uint16 { return binary.BigEndian.Uint16(a[6:]) }
 
 // SenderMAC is the sender's hardware address.
-func (a ARP) SenderMAC() MAC { return ReadMAC(a[8:]) }
+func (a ARP) SenderMAC() unit.MAC { return ReadMAC(a[8:]) }
 
 // SenderIP is the sender's protocol address.
 func (a ARP) SenderIP() uint32 { return binary.BigEndian.Uint32(a[14:]) }
@@ -277,7 +252,7 @@ func (a ARP) SenderIP() uint32 { return binary.BigEndian.Uint32(a[14:]) }
 func (a ARP) TargetIP() uint32 { return binary.BigEndian.Uint32(a[24:]) }
 
 // PutARP writes an ARP packet for IPv4 over Ethernet.
-func PutARP(a []byte, op uint16, senderMAC MAC, senderIP uint32, targetMAC MAC, targetIP uint32) {
+func PutARP(a []byte, op uint16, senderMAC unit.MAC, senderIP uint32, targetMAC unit.MAC, targetIP uint32) {
 	_ = a[ARPLen-1]
 	binary.BigEndian.PutUint32(a, 0x00010800)
 	a[4], a[5] = 6, 4

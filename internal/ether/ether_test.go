@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testkit"
+	"softswitch/unit"
 )
 
 // unhex reads bytes written as in a hex dump, blanks between them.
@@ -28,14 +29,14 @@ const exampleHeader = "45 00 00 73 00 00 40 00 40 11 b8 61 c0 a8 00 01 c0 a8 00 
 func TestMAC(t *testing.T) {
 	for _, tc := range []struct {
 		bytes string
-		mac   MAC
+		mac   unit.MAC
 		text  string
 		group bool
 	}{
 		{"00 00 00 00 00 00", 0, "00:00:00:00:00:00", false},
 		{"02 00 5e 10 00 ff", 0x02005e1000ff, "02:00:5e:10:00:ff", false},
 		{"01 80 c2 00 00 01", 0x0180c2000001, "01:80:c2:00:00:01", true},
-		{"ff ff ff ff ff ff", Broadcast, "ff:ff:ff:ff:ff:ff", true},
+		{"ff ff ff ff ff ff", unit.Broadcast, "ff:ff:ff:ff:ff:ff", true},
 		{"fe ff ff ff ff ff", 0xfeffffffffff, "fe:ff:ff:ff:ff:ff", false},
 	} {
 		b := unhex(t, tc.bytes)

@@ -58,8 +58,7 @@ func keyOf(f reflect.StructField) string {
 func (r *reader) field(object string, sf reflect.StructField, names []fieldName) Field {
 	f := Field{Key: keyOf(sf)}
 	f.Text = plain(r.comments[object+"."+sf.Name], names, sf.Name, f.Key)
-	t := tag{}
-	t.parse(sf.Tag.Get("schema"))
+	t := tagOf(sf)
 	f.Required, f.Default = t.required, t.def
 	f.Value = r.value(sf.Type, t)
 	return f
@@ -89,6 +88,9 @@ func (t *tag) parse(text string) {
 }
 
 func (r *reader) value(t reflect.Type, tag tag) Value {
+	if knowsText(t) {
+		return Value{Kind: r.kind(tag.kind, t)}
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return r.value(t.Elem(), tag)

@@ -5,8 +5,10 @@
 //	Go source: comments ---------------+--> Read --> Object --> JSON
 //	Format: rules, names of detectors -'                    '--> Markdown
 //
+// The tags of a type also fill in its defaults and check its values: Fill and Check.
+//
 // Read in this order: Format, Object, Field and Value (this file), read.go (from
-// types), kinds.go (what a schema tag can say), comments.go (from source), json.go,
+// types), apply.go (Fill, Check), kinds.go (what a schema tag can say), comments.go (from source), json.go,
 // markdown.go.
 //
 // A schema tag stands beside the yaml tag of a field:
@@ -21,7 +23,7 @@
 //     number in quotes and a key without a value, which that reader accepts;
 //   - stable: the same types and comments give the same bytes.
 //
-// What it does not do: it checks no file. A format's own reader checks what a schema
+// What it does not do: it reads no file. A format's own reader checks what a tag
 // cannot express, such as which links exist, with better errors.
 package schema
 

@@ -23,6 +23,7 @@ package strictyaml
 
 import (
 	"bytes"
+	"encoding"
 	"errors"
 	"fmt"
 	"math"
@@ -93,16 +94,18 @@ type Doc struct {
 	faults  Faults
 	faulty  map[string]bool // keys that have a fault of Faultf
 	above   map[string]bool // keys that have a fault, and all that are above them
+	last    []Fault         // of Lastf
 	unread  bool            // the file could not be parsed: nothing is known of its keys
 }
 
 // Read parses data, the content of the file called name, into the struct that
 // dst points to. Keys are those of the fields' yaml tags; embedded structs and
-// interfaces are not supported. A key that dst does not have, a value of the
+// interfaces are not supported. A key that dst does not have, the lack of one whose schema tag says "required", a value of the
 // wrong kind or out of the field's range, and a key given twice are faults;
 // their fields keep the value they had. Fields without a key keep theirs too.
 //
-// Scalars of every kind are taken for a string field as they are written. An
+// Scalars of every kind are taken for a string field as they are written, and so for a
+// type with UnmarshalText, whose error is the fault. An
 // empty value ("key:") leaves the field as it is.
 //
 // Settings are read in the place of what the file has there, the later ones over the
@@ -155,7 +158,12 @@ func (d *Doc) Faulty(path string) bool { return d.above[path] }
 
 func (d *Doc) add(f Fault) {
 	d.faults = append(d.faults, f)
-	for key := f.Key; !d.above[key]; key = parent(key) {
+	d.note(f.Key)
+}
+
+// note notes that a key has a fault.
+func (d *Doc) note(key string) {
+	for ; !d.above[key]; key = parent(key) {
 		d.above[key] = true
 	}
 }
@@ -185,19 +193,31 @@ func parent(path string) string {
 // Faultf adds a fault at the key path. It is dropped if there is one at that
 // key, or at a key above it, already, and if the file could not be parsed.
 func (d *Doc) Faultf(path, format string, args ...any) {
-	if d.unread {
+	if d.unread || d.hidden(path) {
 		return
 	}
-	for key := path; ; key = parent(key) {
-		if d.faulty[key] {
-			return
-		}
-		if key == "" {
-			break
+	d.faulty[path] = path != ""
+	d.last = slices.DeleteFunc(d.last, func(f Fault) bool { return f.Key == path })
+	d.add(d.At(path, fmt.Sprintf(format, args...)))
+}
+
+// hidden reports whether a key, or one above it, has a fault of Faultf.
+func (d *Doc) hidden(path string) bool {
+	for ; path != ""; path = parent(path) {
+		if d.faulty[path] {
+			return true
 		}
 	}
-	d.faulty[path] = path != ""
-	d.add(d.At(path, fmt.Sprintf(format, args...)))
+	return false
+}
+
+// Lastf adds a fault at the key path that gives way to any other fault at that key, which says more.
+func (d *Doc) Lastf(path, format string, args ...any) {
+	if d.unread || slices.ContainsFunc(d.last, func(f Fault) bool { return f.Key == path }) {
+		return
+	}
+	d.last = append(d.last, d.At(path, fmt.Sprintf(format, args...)))
+	d.note(path)
 }
 
 // refuse adds the one fault of a file that cannot be parsed.
@@ -213,10 +233,15 @@ func (d *Doc) At(path, text string) Fault {
 
 // Err returns the faults as a Faults in the order of the file, or nil.
 func (d *Doc) Err() error {
-	if len(d.faults) == 0 {
+	fs := slices.Clone(d.faults)
+	for _, f := range d.last {
+		if !d.hidden(f.Key) {
+			fs = append(fs, f)
+		}
+	}
+	if len(fs) == 0 {
 		return nil
 	}
-	fs := slices.Clone(d.faults)
 	slices.SortStableFunc(fs, func(a, b Fault) int { return a.Line - b.Line })
 	return fs
 }
@@ -300,12 +325,16 @@ func (d *Doc) fill(n ast.Node, v reflect.Value, path string) {
 		d.Faultf(path, "%s: anchors, aliases, tags and directives are not supported: write the value itself", n.GetToken().Value)
 		return
 	}
+	if to, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		d.fillText(n, to, path)
+		return
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		e := reflect.New(v.Type().Elem())
 		before := len(d.faults)
 		d.fill(n, e.Elem(), path)
-		if len(d.faults) == before {
+		if len(d.faults) == before || e.Elem().Kind() == reflect.Struct { // of which the rest is judged too
 			v.Set(e)
 		}
 	case reflect.Struct:
@@ -338,6 +367,12 @@ func (d *Doc) fillStruct(n ast.Node, v reflect.Value, path string) {
 			d.fill(vn, v.Field(i), sub)
 		}
 	})
+	for i, name := range names {
+		_, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("schema"), ",")
+		if sub := join(path, name); options == "required" && !d.Has(sub) {
+			d.Lastf(sub, "missing")
+		}
+	}
 }
 
 func (d *Doc) fillMap(n ast.Node, v reflect.Value, path string) {
@@ -413,6 +448,18 @@ func (d *Doc) fillSlice(n ast.Node, v reflect.Value, path string) {
 		d.fill(e, s.Index(i), path+"["+strconv.Itoa(i)+"]")
 	}
 	v.Set(s)
+}
+
+// fillText has a value read its own text.
+func (d *Doc) fillText(n ast.Node, to encoding.TextUnmarshaler, path string) {
+	text, ok := scalar(n)
+	if !ok {
+		d.Faultf(path, "%s where a word should be", describe(n))
+		return
+	}
+	if err := to.UnmarshalText([]byte(text)); err != nil {
+		d.Faultf(path, "%v", err)
+	}
 }
 
 func (d *Doc) fillScalar(n ast.Node, v reflect.Value, path string) {

@@ -39,6 +39,7 @@ import (
 	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
+	"softswitch/unit"
 )
 
 // Options are the settings of an attack.
@@ -119,7 +120,7 @@ func endOf(st *netnslab.State, a, b string) (netnslab.End, error) {
 // attacker is an attack that runs.
 type attacker struct {
 	conn   *packet.Conn
-	src    ether.MAC // of the frames that seem to come from the node
+	src    unit.MAC // of the frames that seem to come from the node
 	rng    *rand.Rand
 	fabric forge.Fabric
 	report *Report
@@ -135,11 +136,9 @@ func (a *attacker) open(st *netnslab.State, from netnslab.End) error {
 	if err != nil {
 		return err
 	}
-	mac, err := config.ParseMAC(from.MAC)
-	if err != nil {
+	if err := a.src.UnmarshalText([]byte(from.MAC)); err != nil {
 		return err
 	}
-	a.src = ether.MAC(mac)
 	if nodes[0].Kind == "switch" {
 		a.src = lab.PortMAC(a.src)
 	}

@@ -2,9 +2,9 @@ package auth
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"softswitch/internal/ether"
 	"softswitch/unit"
 )
 
@@ -26,14 +26,17 @@ func (m Mode) String() string { return modeNames[m] }
 // Modes are the names of all modes, as a new slice.
 func Modes() []string { return append([]string(nil), modeNames[:]...) }
 
-// ParseMode is the mode of a name. The error lists the valid names.
-func ParseMode(name string) (Mode, error) {
-	for m, n := range modeNames {
-		if n == name {
-			return Mode(m), nil
-		}
+// MarshalText writes the mode's name.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the name of a mode. The error lists the valid names.
+func (m *Mode) UnmarshalText(name []byte) error {
+	i := slices.Index(modeNames[:], string(name))
+	if i < 0 {
+		return fmt.Errorf("%q; use %s", name, strings.Join(modeNames[:], ", "))
 	}
-	return Off, fmt.Errorf("%q; use %s", name, strings.Join(modeNames[:], ", "))
+	*m = Mode(i)
+	return nil
 }
 
 // Key is a key of AES-128.
@@ -58,7 +61,7 @@ type Config struct {
 	// believed.
 	Keys []Key
 	// Self is the address of the port, which the frames that it sends bear.
-	Self ether.MAC
+	Self unit.MAC
 	// First is the counter of the first frame that is sent. It must be above all that this
 	// end has ever used with these keys: the time in nanoseconds is, as long as the clock
 	// does not go back.
@@ -102,7 +105,7 @@ func (v Verdict) Says() string {
 type End struct {
 	mode Mode
 	link string
-	self ether.MAC
+	self unit.MAC
 	keys []*cmac
 	by   int // the key that was right last
 
@@ -148,7 +151,7 @@ func keyOf(k Key, link string) *cmac {
 }
 
 // SetSelf sets the address of the port.
-func (e *End) SetSelf(m ether.MAC) { e.self = m }
+func (e *End) SetSelf(m unit.MAC) { e.self = m }
 
 // Mode is the end's mode.
 func (e *End) Mode() Mode { return e.mode }

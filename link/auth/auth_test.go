@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/ether"
 	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
@@ -17,8 +16,8 @@ import (
 )
 
 const (
-	macA = ether.MAC(0x02000000000a)
-	macB = ether.MAC(0x02000000000b)
+	macA = unit.MAC(0x02000000000a)
+	macB = unit.MAC(0x02000000000b)
 
 	gap = unit.Millisecond
 )
@@ -41,7 +40,7 @@ type end struct {
 	heard []Heard
 }
 
-func config(self ether.MAC, keys ...Key) Config {
+func config(self unit.MAC, keys ...Key) Config {
 	return Config{Mode: Strict, Link: "a--b", Keys: keys, Self: self, First: 1000, Gap: gap}
 }
 
@@ -289,10 +288,10 @@ func TestNothingOfALifeBeforeIsBelieved(t *testing.T) {
 func TestChallengeIsRepeated(t *testing.T) {
 	p := newPair(t, config(macA, key1), config(macB, key1))
 	nonce := p.a.Challenge(0).Value
-	var at []unit.Time
+	var at []int
 	for range 10 {
 		p.now = p.a.Due()
-		at = append(at, p.now/gap)
+		at = append(at, int(p.now/gap))
 		if h := p.a.Challenge(p.now); h.Value != nonce || h.Flags != 0 {
 			t.Errorf("again: %+v, want the nonce %d", h, nonce)
 		}
@@ -580,11 +579,12 @@ func TestNoKeyIsPrinted(t *testing.T) {
 
 func TestModes(t *testing.T) {
 	for _, name := range Modes() {
-		if m, err := ParseMode(name); err != nil || m.String() != name {
+		var m Mode
+		if err := m.UnmarshalText([]byte(name)); err != nil || m.String() != name {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 	}
-	if _, err := ParseMode("strikt"); err == nil || !strings.Contains(err.Error(), "use off, accept, strict") {
+	if err := new(Mode).UnmarshalText([]byte("strikt")); err == nil || !strings.Contains(err.Error(), "use off, accept, strict") {
 		t.Errorf("strikt: %v", err)
 	}
 }

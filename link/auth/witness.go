@@ -8,6 +8,7 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // Witness judges the frames of a capture. It has the keys and takes no part. It learns the
@@ -17,7 +18,7 @@ import (
 type Witness struct {
 	links   []string
 	macs    map[string][]*cmac
-	senders map[ether.MAC]*sender
+	senders map[unit.MAC]*sender
 }
 
 type sender struct {
@@ -28,7 +29,7 @@ type sender struct {
 // NewWitness is a witness with the keys of links, by their names: what AllLinks has is of no
 // use to it.
 func NewWitness(keys Keys) *Witness {
-	w := &Witness{macs: map[string][]*cmac{}, senders: map[ether.MAC]*sender{}}
+	w := &Witness{macs: map[string][]*cmac{}, senders: map[unit.MAC]*sender{}}
 	for _, link := range slices.Sorted(maps.Keys(keys)) {
 		if link == AllLinks {
 			continue

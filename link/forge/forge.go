@@ -36,7 +36,7 @@ const (
 )
 
 // Frame is a control frame from a port with the address src.
-func (f *Fabric) Frame(r *rand.Rand, src ether.MAC) []byte {
+func (f *Fabric) Frame(r *rand.Rand, src unit.MAC) []byte {
 	switch r.IntN(10) {
 	case 0, 1, 2, 3:
 		return f.pause(r, src)
@@ -50,7 +50,7 @@ func (f *Fabric) Frame(r *rand.Rand, src ether.MAC) []byte {
 func one(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 
 // pause is a PFC frame, with a label mostly.
-func (f *Fabric) pause(r *rand.Rand, src ether.MAC) []byte {
+func (f *Fabric) pause(r *rand.Rand, src unit.MAC) []byte {
 	p := pfcframe.Frame{Src: src.Bytes()}
 	for _, c := range f.Lossless {
 		if one(r, 2) || len(f.Lossless) == 1 {
@@ -70,7 +70,7 @@ func (f *Fabric) pause(r *rand.Rand, src ether.MAC) []byte {
 }
 
 // message is a message frame with an ITSY TLV of any kind.
-func (f *Fabric) message(r *rand.Rand, src ether.MAC) []byte {
+func (f *Fabric) message(r *rand.Rand, src unit.MAC) []byte {
 	frame := make([]byte, itsyhdr.MessageLen)
 	itsyhdr.PutMessage(frame, src.Bytes(), f.says(r, itsyhdr.Kind(r.IntN(int(itsyhdr.KindHello)+1))))
 	if one(r, 4) { // as a hello has it
@@ -81,7 +81,7 @@ func (f *Fabric) message(r *rand.Rand, src ether.MAC) []byte {
 }
 
 // long is a lap or a quest, of random content.
-func (f *Fabric) long(r *rand.Rand, src ether.MAC) []byte {
+func (f *Fabric) long(r *rand.Rand, src unit.MAC) []byte {
 	n, kind := lapLen, byte(0x11)
 	if one(r, 2) {
 		n, kind = questLen, 0x12

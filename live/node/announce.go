@@ -20,8 +20,8 @@ func announce(w io.Writer, cfg config.Switch, flags func(iface string) (net.Flag
 	var ports []string
 	for _, p := range cfg.Ports {
 		rate := "no rate limit"
-		if p.Rate != "" && p.Rate != "0" {
-			rate = p.Rate
+		if p.Rate != 0 {
+			rate = p.Rate.String()
 		}
 		ports = append(ports, fmt.Sprintf("%s (%s)", p.Name, rate))
 	}

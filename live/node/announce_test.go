@@ -15,7 +15,7 @@ func TestAnnounce(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Detector = "itsy"
-	cfg.Ports[1].Rate = "100Mbit/s"
+	cfg.Ports[1].Rate = 100e6
 	flags := map[string]net.Flags{"a": net.FlagUp | net.FlagRunning, "b": net.FlagUp, "c": net.FlagRunning}
 	var said bytes.Buffer
 	announce(&said, cfg, func(iface string) (net.Flags, error) {

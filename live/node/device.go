@@ -90,11 +90,9 @@ func setUpStack(cfg config.Host) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Port.MAC != "" {
-		mac, err := net.ParseMAC(cfg.Port.MAC)
-		if err != nil {
-			return err
-		}
+	if cfg.Port.MAC != 0 {
+		b := cfg.Port.MAC.Bytes()
+		mac := net.HardwareAddr(b[:])
 		if bytes.Equal(mac, wire.Attrs().HardwareAddr) {
 			return fmt.Errorf("its address %s is that of the wire %s too, where the kernel would take frames past the NIC; give the wire another", mac, cfg.Port.Name)
 		}
@@ -105,7 +103,7 @@ func setUpStack(cfg config.Host) error {
 	if err := netlink.LinkSetMTU(stack, min(wire.Attrs().MTU, cfg.MTU)); err != nil {
 		return fmt.Errorf("MTU: %w", err)
 	}
-	addr, err := netlink.ParseAddr(cfg.Address)
+	addr, err := netlink.ParseAddr(cfg.Address.String())
 	if err != nil {
 		return err
 	}
@@ -115,10 +113,10 @@ func setUpStack(cfg config.Host) error {
 	if err := netlink.LinkSetUp(stack); err != nil {
 		return err
 	}
-	if cfg.Gateway == "" {
+	if cfg.Gateway == 0 {
 		return nil
 	}
-	if err := netlink.RouteAdd(&netlink.Route{Gw: net.ParseIP(cfg.Gateway)}); err != nil {
+	if err := netlink.RouteAdd(&netlink.Route{Gw: cfg.Gateway.Netip().AsSlice()}); err != nil {
 		return fmt.Errorf("default route via %s: %w", cfg.Gateway, err)
 	}
 	return nil

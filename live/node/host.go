@@ -34,7 +34,7 @@ func RunHost(ctx context.Context, cfg config.Host, record string, at Place) erro
 		return err
 	}
 	defer unix.Close(silent)
-	port, err := wired(live.Port{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != "", MTU: cfg.MTU}, cfg.Port.Wire)
+	port, err := wired(live.Port{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != 0, MTU: cfg.MTU}, cfg.Port.Wire)
 	if err != nil {
 		return err
 	}

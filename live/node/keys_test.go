@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"softswitch/dataplane"
+	"softswitch/link/auth"
 	"softswitch/node/config"
 )
 
@@ -88,7 +89,7 @@ func TestLoadKeysRefuses(t *testing.T) {
 }
 
 func TestSetKeys(t *testing.T) {
-	cfg := config.Switch{Name: "s1", ID: 1, Ports: []config.Port{{Name: "a"}, {Name: "b", Auth: "strict", Link: "s1--s2"}}}
+	cfg := config.Switch{Name: "s1", ID: 1, Ports: []config.Port{{Name: "a"}, {Name: "b", Auth: auth.Strict, Link: "s1--s2"}}}
 	cfg.Fill()
 	build := func() dataplane.Config { return cfg.Build(nil, 64, 0) }
 	cfg.Live.Keys = "keys"

@@ -51,7 +51,7 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, re
 	}
 	var ports []live.Port
 	for _, p := range cfg.Ports {
-		port, err := wired(live.Port{Name: p.Name, KeepMAC: p.MAC != "", FacesHost: p.Peer == "host", MTU: cfg.MTU}, p.Wire)
+		port, err := wired(live.Port{Name: p.Name, KeepMAC: p.MAC != 0, FacesHost: p.Peer == "host", MTU: cfg.MTU}, p.Wire)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/event"
-	"softswitch/internal/ether"
 	"softswitch/live/replay"
 	"softswitch/unit"
 )
@@ -26,7 +25,7 @@ const batchBytes = 64 << 10
 type Machine interface {
 	dataplane.Machine
 	// SetMAC sets a port's address if the configuration leaves it to the interface.
-	SetMAC(p unit.Port, m ether.MAC)
+	SetMAC(p unit.Port, m unit.MAC)
 }
 
 // Recorder is a Machine that passes every call on to another one and records it for
@@ -157,7 +156,7 @@ func (r *Recorder) SetLink(now unit.Time, p unit.Port, up bool) {
 }
 
 // SetMAC records the call and passes it on.
-func (r *Recorder) SetMAC(p unit.Port, m ether.MAC) {
+func (r *Recorder) SetMAC(p unit.Port, m unit.MAC) {
 	r.add(func(b []byte) []byte { return r.enc.SetMAC(b, p, m) })
 	r.Machine.SetMAC(p, m)
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // Frames and ports of the tests' switch.
 const (
 	batch   = 32
-	station = ether.MAC(0x02aa00000001) // behind port 1
+	station = unit.MAC(0x02aa00000001) // behind port 1
 )
 
 // recorded is a switch of two ports that is recorded on w, with at most limit bytes
@@ -35,8 +35,8 @@ func recorded(t *testing.T, w io.Writer, limit int) *Recorder {
 	t.Helper()
 	cfg := config.Switch{
 		Name: "s7", ID: 7,
-		Ports: []config.Port{{Name: "p0", Rate: "1Gbit/s"}, {Name: "p1", Rate: "1Gbit/s"}},
-		MAC:   []config.MAC{{MAC: config.FormatMAC(uint64(station)), Port: 1}},
+		Ports: []config.Port{{Name: "p0", Rate: 1e9}, {Name: "p1", Rate: 1e9}},
+		MAC:   []config.MAC{{MAC: station, Port: 1}},
 	}
 	cfg.Fill()
 	sw, err := dataplane.NewSwitch(cfg.Build(detect.NewNone, batch, unit.Millisecond))

@@ -7,7 +7,6 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
-	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -129,7 +128,7 @@ func (e *Encoder) SetLink(b []byte, now unit.Time, p unit.Port, up bool) []byte 
 }
 
 // SetMAC encodes a SetMAC.
-func (e *Encoder) SetMAC(b []byte, p unit.Port, m ether.MAC) []byte {
+func (e *Encoder) SetMAC(b []byte, p unit.Port, m unit.MAC) []byte {
 	six := m.Bytes()
 	return append(append(b, entryMAC, byte(p)), six[:]...)
 }

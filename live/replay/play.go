@@ -49,7 +49,7 @@ type Difference struct {
 // machine is a machine that can be recorded.
 type machine interface {
 	dataplane.Machine
-	SetMAC(p unit.Port, m ether.MAC)
+	SetMAC(p unit.Port, m unit.MAC)
 }
 
 // player repeats the calls of a recording.

@@ -95,7 +95,7 @@ func (t *tape) setLink(p unit.Port, up bool) {
 	t.called()
 }
 
-func (t *tape) setMAC(p unit.Port, m ether.MAC) {
+func (t *tape) setMAC(p unit.Port, m unit.MAC) {
 	t.file = t.enc.SetMAC(t.file, p, m)
 	t.SetMAC(p, m)
 	t.called()
@@ -118,7 +118,7 @@ func (t *tape) chaos(n int, frame func() []byte) {
 		case k < 39:
 			t.setLink(p, t.rng.IntN(4) > 0)
 		default:
-			t.setMAC(p, ether.MAC(t.rng.Uint64()>>16))
+			t.setMAC(p, unit.MAC(t.rng.Uint64()>>16))
 		}
 	}
 }
@@ -136,7 +136,7 @@ func pause(rng *rand.Rand) []byte {
 // data is a frame of class 3 or 0 between two of four stations, longer than Keep.
 func data(rng *rand.Rand) []byte {
 	b := make([]byte, 60+rng.IntN(1400))
-	ether.SetAddresses(b, ether.MAC(0x020000000001+rng.IntN(4)), ether.MAC(0x020000000001+rng.IntN(4)))
+	ether.SetAddresses(b, unit.MAC(0x020000000001+rng.IntN(4)), unit.MAC(0x020000000001+rng.IntN(4)))
 	binary.BigEndian.PutUint16(b[12:], ether.TypeIPv4)
 	ether.PutIPv4(b[14:], uint8(rng.IntN(2))*(26<<2), 64, ether.ProtoUDP, len(b)-14, 1, 2)
 	return b
@@ -147,7 +147,7 @@ func switchTape(t *testing.T, seed uint64, calls int) *tape {
 	t.Helper()
 	cfg := config.Switch{Name: "s1", ID: 1, Detector: itsypaper.Name}
 	for _, name := range []string{"a", "b", "c"} {
-		cfg.Ports = append(cfg.Ports, config.Port{Name: name, Rate: "1Gbit/s"})
+		cfg.Ports = append(cfg.Ports, config.Port{Name: name, Rate: 1e9})
 	}
 	cfg.Fill()
 	sw, err := dataplane.NewSwitch(cfg.Build(itsypaper.New, batch, 1000))
@@ -176,7 +176,7 @@ func TestAuthenticatedSwitch(t *testing.T) {
 	keys := auth.Keys{"l": {auth.Key([]byte("0123456789abcdef"))}}
 	cfg := config.Switch{Name: "s1", ID: 1, Detector: "none"}
 	for _, name := range []string{"a", "b"} {
-		cfg.Ports = append(cfg.Ports, config.Port{Name: name, Rate: "1Gbit/s", Auth: "strict", Link: "l"})
+		cfg.Ports = append(cfg.Ports, config.Port{Name: name, Rate: 1e9, Auth: auth.Strict, Link: "l"})
 	}
 	cfg.Fill()
 	built := cfg.Build(newLong, batch, 1000)
@@ -300,9 +300,9 @@ func TestSwitch(t *testing.T) {
 func TestHost(t *testing.T) {
 	seed := testkit.Seed(t)
 	cfg := config.Host{
-		Name: "h1", ID: 9, Port: config.Port{Name: "eth0", Rate: "1Gbit/s", MAC: "02:00:00:00:00:09"},
-		Address: "10.0.0.2/24", Gateway: "10.0.0.1", GatewayMAC: "02:00:00:00:00:01",
-		Flows: []config.Flow{{Number: 1, Name: "A", To: "10.0.1.2", SrcPort: 50000, Class: 3, Rate: "300Mbit/s", Frame: 1000, TTL: 64, Start: "0s"}},
+		Name: "h1", ID: 9, Port: config.Port{Name: "eth0", Rate: 1e9, MAC: 0x02_00_00_00_00_09},
+		Address: unit.Interface{IP: 10<<24 | 2, Bits: 24}, Gateway: 10<<24 | 1, GatewayMAC: 0x02_00_00_00_00_01,
+		Flows: []config.Flow{{Number: 1, Name: "A", To: 10<<24 | 1<<8 | 2, SrcPort: 50000, Class: 3, Rate: 300e6, Frame: 1000, TTL: 64}},
 	}
 	cfg.Fill()
 	h, err := host.New(cfg.Build(batch, 1000))
@@ -435,7 +435,7 @@ func TestDifference(t *testing.T) {
 
 // FuzzPlay plays damaged entries: Play returns, and says the same again.
 func FuzzPlay(f *testing.F) {
-	cfg := config.Switch{Name: "s1", ID: 1, Detector: "none", Ports: []config.Port{{Name: "a", Rate: "1Gbit/s"}, {Name: "b"}}}
+	cfg := config.Switch{Name: "s1", ID: 1, Detector: "none", Ports: []config.Port{{Name: "a", Rate: 1e9}, {Name: "b"}}}
 	cfg.Fill()
 	head := AppendHeader(nil, Header{Kind: Switch, Name: "s1", Config: string(cfg.Marshal()), Batch: 2})
 	var e Encoder

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"softswitch/detect/watchdog"
-	"softswitch/node/config"
 	"softswitch/unit"
 )
 
@@ -53,7 +52,7 @@ const pfcwdPoll = 200 * unit.Millisecond
 // Config is the configuration of the watchdog.
 func (p WatchdogArgs) Config() (c watchdog.Config, err error) {
 	if p.Detection <= 0 || p.Restoration <= 0 {
-		return c, fmt.Errorf("pfcwd: detection time %s, restoration time %s; valid: above 0", config.FormatTime(p.Detection), config.FormatTime(p.Restoration))
+		return c, fmt.Errorf("pfcwd: detection time %s, restoration time %s; valid: above 0", p.Detection, p.Restoration)
 	}
 	for a := watchdog.Drop; a <= watchdog.Alert; a++ {
 		if a.String() == p.Action {

@@ -2,9 +2,7 @@ package config
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
-	"net/netip"
 	"slices"
 
 	"softswitch/buffer"
@@ -41,36 +39,33 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	}
 	for _, p := range s.Ports {
 		port := dataplane.PortConfig{
-			Name: p.Name, MAC: optionalMAC(p.MAC), PeerMAC: optionalMAC(p.PeerMAC), FacesHost: p.Peer == "host", Rate: must(ParseRate(p.Rate)),
+			Name: p.Name, MAC: p.MAC, PeerMAC: p.PeerMAC, FacesHost: p.Peer == "host", Rate: p.Rate,
 			HeedPause: s.PFC.heeds(p),
 		}
-		if mode := must(auth.ParseMode(cmp.Or(p.Auth, "off"))); mode != auth.Off {
-			port.Auth = &auth.Config{Mode: mode, Link: p.Link}
+		if p.Auth != auth.Off {
+			port.Auth = &auth.Config{Mode: p.Auth, Link: p.Link}
 		}
 		c.Ports = append(c.Ports, port)
 	}
-	c.Quanta, c.Refresh = uint16(s.PFC.Quanta), must(ParseTime(s.PFC.Refresh))
-	c.StormBudget = must(ParseTime(s.PFC.StormBudget))
-	if s.Delay != "" {
-		c.Delay = must(ParseTime(s.Delay))
-	}
+	c.Quanta, c.Refresh = uint16(s.PFC.Quanta), *s.PFC.Refresh
+	c.StormBudget, c.Delay = *s.PFC.StormBudget, s.Delay
 	c.Buffer = s.BuildBuffer()
 	s.buildPrevention(&c)
 	s.buildECN(&c)
 	for _, n := range s.Subnets {
-		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: prefix(n.Prefix), Gateway: address(n.Gateway), Ports: portSet(n.Ports), Flood: portSet(n.Flood)})
+		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: n.Prefix.Prefix, Gateway: n.Gateway.Netip(), Ports: portSet(n.Ports), Flood: portSet(n.Flood)})
 	}
 	for _, r := range s.Routes {
-		c.Routes = append(c.Routes, dataplane.Route{Prefix: prefix(r.Prefix), Ports: portSet(r.Ports), Backup: portSet(r.Backup)})
+		c.Routes = append(c.Routes, dataplane.Route{Prefix: r.Prefix.Prefix, Ports: portSet(r.Ports), Backup: portSet(r.Backup)})
 	}
-	if s.RouterID != "" {
-		c.RouterID = address(s.RouterID)
+	if s.RouterID != 0 {
+		c.RouterID = s.RouterID.Netip()
 	}
 	for _, a := range s.ARP {
-		c.ARP = append(c.ARP, dataplane.Neighbour{IP: address(a.IP), MAC: optionalMAC(a.MAC)})
+		c.ARP = append(c.ARP, dataplane.Neighbour{IP: a.IP.Netip(), MAC: a.MAC})
 	}
 	for _, m := range s.MAC {
-		c.MAC = append(c.MAC, dataplane.Station{MAC: optionalMAC(m.MAC), Port: unit.Port(m.Port)})
+		c.MAC = append(c.MAC, dataplane.Station{MAC: m.MAC, Port: unit.Port(m.Port)})
 	}
 	return c
 }
@@ -96,38 +91,27 @@ func (s Switch) BuildBuffer() buffer.Config {
 
 // FlowID is how switches tell the flow f of a checked h from others.
 func (h Host) FlowID(f Flow) detect.FlowID {
-	from, _, err := ParseInterface(h.Address)
-	return detect.FlowID(ether.FlowHash(must(from, err), must(ParseAddr(f.To)), ether.ProtoUDP, f.SrcPort, host.Port))
+	return detect.FlowID(ether.FlowHash(uint32(h.Address.IP), uint32(f.To), ether.ProtoUDP, f.SrcPort, host.Port))
 }
 
 // Build turns a checked configuration into the machine's, as Switch.Build does.
 func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
-		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), GatewayMAC: optionalMAC(h.GatewayMAC),
-		Rate: must(ParseRate(h.Port.Rate)), Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
+		ID: unit.NodeID(h.ID), Name: h.Name, MAC: h.Port.MAC, GatewayMAC: h.GatewayMAC, Address: h.Address.IP.Netip(),
+		Rate: h.Port.Rate, Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
 		HeedPause: h.PFC.heeds(h.Port),
 		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
-		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU),
+		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin,
 	}
-	ip, _, err := ParseInterface(h.Address)
-	c.Address = addrOf(must(ip, err))
 	for _, f := range h.Flows {
-		stop := must(ParseTime(f.Stop))
-		if stop == 0 {
-			stop = unit.Never
-		}
-		rate := unit.Rate(0)
-		if f.Rate != "line" {
-			rate = must(ParseRate(f.Rate))
-		}
 		flow := host.Flow{
-			Number: f.Number, Name: f.Name, To: address(f.To), SrcPort: f.SrcPort, Class: unit.Priority(f.Class), Rate: rate,
-			Frame: f.Frame, Bytes: uint64(f.Size), TTL: uint8(f.TTL), Start: must(ParseTime(f.Start)), Stop: stop,
+			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Class: unit.Priority(f.Class), Rate: unit.Rate(f.Rate),
+			Frame: f.Frame, Bytes: uint64(f.Size), TTL: uint8(f.TTL), Start: f.Start, Stop: cmp.Or(f.Stop, unit.Never),
 		}
 		if r := f.RC; f.Transport == "rc" {
 			flow.RC = &roce.ConnectionConfig{
 				Shape: roce.Shape{MTU: r.PathMTU, Message: r.Message}, Window: r.Window,
-				Timeout: must(ParseTime(r.Timeout)), Retries: *r.Retries, AckEvery: roce.AckEvery,
+				Timeout: *r.Timeout, Retries: *r.Retries, AckEvery: roce.AckEvery,
 			}
 		}
 		c.Flows = append(c.Flows, flow)
@@ -136,10 +120,7 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 		c.Congestion = h.Congestion.build(c.Rate)
 	}
 	for _, p := range h.Peers {
-		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: address(p.From), SrcPort: p.SrcPort, Class: unit.Priority(p.Class), TTL: uint8(p.TTL)})
-	}
-	if h.Bin != "" {
-		c.Bin = must(ParseTime(h.Bin))
+		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: p.From.Netip(), SrcPort: p.SrcPort, Class: unit.Priority(p.Class), TTL: uint8(p.TTL)})
 	}
 	for _, a := range h.Acts {
 		c.Acts = append(c.Acts, a.Build())
@@ -156,7 +137,7 @@ func (k *Congestion) build(line unit.Rate) *host.Congestion {
 		c.Timely = &p
 		return c
 	}
-	p := must(congestion.Profile(k.Profile, line*unit.Rate(n))).Slow(n)
+	p := must(congestion.Profile(string(k.Profile), line*unit.Rate(n))).Slow(n)
 	c.DCQCN = &p
 	return c
 }
@@ -165,8 +146,8 @@ func (k *Congestion) build(line unit.Rate) *host.Congestion {
 // as Switch.Build does.
 func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	return nic.Config{
-		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), Rate: must(ParseRate(h.Port.Rate)),
-		Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
+		ID: unit.NodeID(h.ID), Name: h.Name, MAC: h.Port.MAC, Rate: h.Port.Rate,
+		Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
 		HeedPause: h.PFC.heeds(h.Port),
 		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
 	}
@@ -178,7 +159,6 @@ func slotBytes(mtu int) int { return buffer.SlotBytes(MaxFrame(mtu) + ether.VLAN
 // Check checks an Act that comes from no file, for a host with these lossless classes;
 // name stands for the file in the error.
 func (a *Act) Check(name string, lossless []int) error {
-	a.At = cmp.Or(a.At, "0s")
 	d := strictyaml.NewDoc(name)
 	checkActs(d, []Act{*a}, lossless)
 	return d.Err()
@@ -186,10 +166,10 @@ func (a *Act) Check(name string, lossless []int) error {
 
 // Build turns a checked Act into the machine's.
 func (a Act) Build() host.Act {
-	act := host.Act{At: must(ParseTime(a.At)), Class: unit.Priority(a.Class)}
+	act := host.Act{At: a.At, Class: unit.Priority(a.Class)}
 	switch a.Do {
 	case "slow":
-		act.Do, act.Rate = host.Slow, must(ParseRate(a.Rate))
+		act.Do, act.Rate = host.Slow, a.Rate
 	case "storm":
 		act.Do = host.Storm
 	}
@@ -215,24 +195,4 @@ func portSet(ports []int) (s unit.PortSet) {
 		s.Add(unit.Port(p))
 	}
 	return s
-}
-
-func optionalMAC(s string) ether.MAC {
-	if s == "" {
-		return 0
-	}
-	return ether.MAC(must(ParseMAC(s)))
-}
-
-func address(s string) netip.Addr { return addrOf(must(ParseAddr(s))) }
-
-func addrOf(a uint32) netip.Addr {
-	var b [4]byte
-	binary.BigEndian.PutUint32(b[:], a)
-	return netip.AddrFrom4(b)
-}
-
-func prefix(s string) netip.Prefix {
-	a, bits, err := ParsePrefix(s)
-	return netip.PrefixFrom(addrOf(must(a, err)), bits)
 }

@@ -1,15 +1,15 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"softswitch/host"
-	"softswitch/host/congestion"
 	"softswitch/host/nic"
 	"softswitch/internal/ether"
+	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
+	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
@@ -22,9 +22,9 @@ const MaxSize = 1 << 40
 // checkHost adds the faults of h, which is filled in, to d.
 func checkHost(d *strictyaml.Doc, h *Host) {
 	checkNode(d, h.Name, h.ID)
-	checkLive(d, h.Live)
+	checkMetrics(d, h.Live)
 	checkPort(d, "port", h.Port)
-	if h.Port.Auth != "" || h.Port.Link != "" {
+	if h.Port.Auth != auth.Off || h.Port.Link != "" {
 		d.Faultf("port", "auth and link are of a switch's port to another switch")
 	}
 	if h.Live.Keys != "" {
@@ -37,21 +37,15 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	mtu := CheckMTU(d, "mtu", h.MTU)
 	CheckRxBuffer(d, "rx_buffer", h.RxBuffer, mtu)
 	within(d, "rx_slack", h.RxSlack, 0, 1<<30-min(h.RxBuffer, 1<<30))
-	own, bits, err := ParseInterface(h.Address)
-	fault(d, "address", err)
-	if h.Gateway != "" || h.Stack == "" {
-		gateway, ok := value(d, "gateway", h.Gateway, ParseAddr)
-		if ok && err == nil && (!inPrefix(gateway, own, bits) || gateway == own) {
-			d.Faultf("gateway", "%q is not another address of the subnet of %s", h.Gateway, h.Address)
-		}
+	own := h.Address.IP
+	if needed(d, "address", own) && h.Gateway != 0 && (!h.Address.Has(h.Gateway) || h.Gateway == own) {
+		d.Faultf("gateway", "%s is not another address of the subnet of %s", h.Gateway, h.Address)
 	}
-	if h.GatewayMAC != "" || h.Stack == "" {
-		value(d, "gateway_mac", h.GatewayMAC, ParseMAC)
+	if h.Stack == "" {
+		needed(d, "gateway", h.Gateway)
+		needed(d, "gateway_mac", h.GatewayMAC)
 	}
 	checkStack(d, h)
-	if h.Bin != "" {
-		value(d, "bin", h.Bin, ParseTime)
-	}
 	checkFlows(d, h.Flows, own, mtu)
 	checkPeers(d, h.Peers, own)
 	checkCongestion(d, h)
@@ -90,7 +84,7 @@ func CheckRxBuffer(d *strictyaml.Doc, path string, n, mtu int) {
 	}
 }
 
-func checkFlows(d *strictyaml.Doc, flows []Flow, own uint32, mtu int) {
+func checkFlows(d *strictyaml.Doc, flows []Flow, own unit.Addr, mtu int) {
 	numbers := map[uint32]bool{}
 	for i, f := range flows {
 		path := fmt.Sprintf("flows[%d]", i)
@@ -98,25 +92,16 @@ func checkFlows(d *strictyaml.Doc, flows []Flow, own uint32, mtu int) {
 			d.Faultf(path+".number", "%d is another flow's already", f.Number)
 		}
 		numbers[f.Number] = true
-		if to, ok := value(d, path+".to", f.To, ParseAddr); ok && to == own {
-			d.Faultf(path+".to", "%q is the host's own address", f.To)
+		if needed(d, path+".to", f.To) && f.To == own {
+			d.Faultf(path+".to", "%s is the host's own address", f.To)
 		}
-		within(d, path+".src_port", int(f.SrcPort), 1, 65535)
-		within(d, path+".class", f.Class, 0, unit.Priorities-1)
-		checkFlowRate(d, path+".rate", f.Rate)
 		CheckFrame(d, path+".frame", f.Frame, mtu)
-		within(d, path+".size", f.Size, 0, MaxSize)
-		if choice(d, path+".transport", cmp.Or(f.Transport, "udp"), "udp", "rc") {
-			CheckRC(d, path, f.Transport == "rc", f.RC, mtu)
-		}
+		CheckRC(d, path, f.Transport == "rc", f.RC, mtu)
 		if f.Transport == "rc" {
 			within(d, path+".number", int(f.Number), 0, maxConnection)
 		}
-		within(d, path+".ttl", f.TTL, 1, 255)
-		start, ok1 := value(d, path+".start", f.Start, ParseTime)
-		stop, ok2 := value(d, path+".stop", f.Stop, ParseTime)
-		if ok1 && ok2 && stop != 0 && stop <= start {
-			d.Faultf(path+".stop", "%q is not after start %q; use a later time, or 0s for never", f.Stop, f.Start)
+		if f.Stop != 0 && f.Stop <= f.Start {
+			d.Faultf(path+".stop", "%s is not after start %s; use a later time, or 0s for never", f.Stop, f.Start)
 		}
 	}
 }
@@ -134,17 +119,13 @@ func CheckRC(d *strictyaml.Doc, path string, is bool, r *RC, mtu int) {
 		}
 		return
 	}
-	within(d, path+".rc.message", r.Message, 1, host.MessageMax)
-	if mtus := []int{256, 512, 1024, 2048, 4096}; !slices.Contains(mtus, r.PathMTU) {
-		d.Faultf(path+".rc.path_mtu", "%d: use 256, 512, 1024, 2048 or 4096", r.PathMTU)
-	} else if n := host.FrameOf(r.PathMTU); n > MaxFrame(mtu) {
+	schema.CheckAt(d, path+".rc", r)
+	if n := host.FrameOf(r.PathMTU); !d.Faulty(path+".rc.path_mtu") && n > MaxFrame(mtu) {
 		d.Faultf(path+".rc.path_mtu", "%d: its frames of %d bytes need an mtu of %d, and it is %d", r.PathMTU, n, n-ether.HeaderLen, mtu)
 	}
-	within(d, path+".rc.window", r.Window, 1, host.WindowMax)
-	if t, ok := value(d, path+".rc.timeout", r.Timeout, ParseTime); ok && t == 0 {
-		d.Faultf(path+".rc.timeout", "%q: use more than 0s", r.Timeout)
+	if *r.Timeout == 0 {
+		d.Faultf(path+".rc.timeout", "%s: use more than 0s", r.Timeout)
 	}
-	within(d, path+".rc.retries", *r.Retries, 0, 1_000_000)
 }
 
 func checkCongestion(d *strictyaml.Doc, h *Host) {
@@ -152,14 +133,10 @@ func checkCongestion(d *strictyaml.Doc, h *Host) {
 	if k == nil {
 		return
 	}
-	choice(d, "congestion.control", k.Control, "dcqcn", "timely")
-	choice(d, "congestion.profile", k.Profile, congestion.Profiles()...)
-	within(d, "congestion.cnp_class", *k.CNPClass, 0, unit.Priorities-1)
-	within(d, "congestion.times_slower", k.TimesSlower, 1, MaxTimesSlower)
 	if slices.Contains(h.PFC.Lossless, *k.CNPClass) {
 		d.Faultf("congestion.cnp_class", "class %d is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, %v", *k.CNPClass, h.PFC.Lossless)
 	}
-	if r, err := ParseRate(h.Port.Rate); err == nil && r == 0 {
+	if h.Port.Rate == 0 {
 		d.Faultf("congestion", "a sender begins at the rate of its port, which is unlimited; give it one")
 	}
 }
@@ -167,7 +144,7 @@ func checkCongestion(d *strictyaml.Doc, h *Host) {
 // MaxTimesSlower bounds how much slower a fabric may be than the one that it stands for.
 const MaxTimesSlower = 1_000_000
 
-func checkPeers(d *strictyaml.Doc, peers []Peer, own uint32) {
+func checkPeers(d *strictyaml.Doc, peers []Peer, own unit.Addr) {
 	numbers := map[uint32]bool{}
 	for i, p := range peers {
 		path := fmt.Sprintf("peers[%d]", i)
@@ -175,21 +152,9 @@ func checkPeers(d *strictyaml.Doc, peers []Peer, own uint32) {
 			d.Faultf(path+".number", "%d is another peer's already", p.Number)
 		}
 		numbers[p.Number] = true
-		if from, ok := value(d, path+".from", p.From, ParseAddr); ok && from == own {
-			d.Faultf(path+".from", "%q is the host's own address", p.From)
+		if needed(d, path+".from", p.From) && p.From == own {
+			d.Faultf(path+".from", "%s is the host's own address", p.From)
 		}
-		within(d, path+".src_port", int(p.SrcPort), 1, 65535)
-		within(d, path+".class", p.Class, 0, unit.Priorities-1)
-		within(d, path+".ttl", p.TTL, 1, 255)
-	}
-}
-
-func checkFlowRate(d *strictyaml.Doc, path, rate string) {
-	if rate == "line" {
-		return
-	}
-	if r, err := ParseRate(rate); err != nil || r == 0 {
-		d.Faultf(path, `%q is not a flow's rate: write one above zero such as "10Mbit/s", or "line" for the port's`, rate)
 	}
 }
 
@@ -197,21 +162,16 @@ func checkActs(d *strictyaml.Doc, acts []Act, lossless []int) {
 	var before unit.Time
 	for i, a := range acts {
 		path := fmt.Sprintf("acts[%d]", i)
-		if at, ok := value(d, path+".at", a.At, ParseTime); ok {
-			if at < before {
-				d.Faultf(path+".at", "%q is before the act above it: write them in order of time", a.At)
-			}
-			before = at
+		if a.At < before {
+			d.Faultf(path+".at", "%s is before the act above it: write them in order of time", a.At)
 		}
-		if !choice(d, path+".do", a.Do, "slow", "storm", "normal") {
-			continue
-		}
-		r, err := ParseRate(a.Rate)
+		before = a.At
+		schema.CheckAt(d, path, &acts[i])
 		switch {
-		case a.Do == "slow" && (err != nil || r == 0):
-			d.Faultf(path+".rate", `%q is not a drain rate: write one above zero such as "10Mbit/s"`, a.Rate)
-		case a.Do != "slow" && a.Rate != "":
-			d.Faultf(path+".rate", "%q: only slow has a rate", a.Rate)
+		case a.Do == "slow" && a.Rate == 0:
+			d.Faultf(path+".rate", `%s is not a drain rate: write one above zero such as "10Mbit/s"`, a.Rate)
+		case a.Do != "slow" && (a.Rate != 0 || d.Has(path+".rate")):
+			d.Faultf(path+".rate", "%s: only slow has a rate", a.Rate)
 		}
 		if a.Do == "storm" && !slices.Contains(lossless, a.Class) {
 			d.Faultf(path+".class", "class %d is not lossless; use one of %v", a.Class, lossless)

@@ -15,9 +15,6 @@ const maxLimits = 64
 // to d.
 func checkPrevention(d *strictyaml.Doc, s *Switch) {
 	checkRewrites(d, s)
-	if s.TTLBand < 0 || s.TTLBand > 255 {
-		d.Faultf("ttl_band", "%d: use 1 to 255, or 0 for none", s.TTLBand)
-	}
 	if s.TTLBand != 0 && len(s.Rewrite) > 0 {
 		d.Faultf("ttl_band", "%d, and there are rewrite rules: one of the two gives a frame its class", s.TTLBand)
 	}
@@ -37,10 +34,9 @@ func checkPrevention(d *strictyaml.Doc, s *Switch) {
 func checkRewrites(d *strictyaml.Doc, s *Switch) {
 	for i, r := range s.Rewrite {
 		path := fmt.Sprintf("rewrite[%d]", i)
-		if within(d, path+".class", r.Class, 0, unit.Priorities-1) && !slices.Contains(s.PFC.Lossless, r.Class) {
+		if !slices.Contains(s.PFC.Lossless, r.Class) {
 			d.Faultf(path+".class", "class %d is not lossless; use one of %v", r.Class, s.PFC.Lossless)
 		}
-		within(d, path+".to", r.To, 0, unit.Priorities-1)
 		for _, ports := range []struct {
 			key  string
 			list []int
@@ -69,7 +65,7 @@ func checkMarks(d *strictyaml.Doc, s *Switch) {
 		return
 	}
 	for i, r := range s.Rewrite {
-		if !s.marks(r.To) {
+		if r.To < unit.Priorities && !s.marks(r.To) {
 			d.Faultf(fmt.Sprintf("rewrite[%d].to", i), "no DSCP maps to class %d; add one to dscp_map", r.To)
 		}
 	}
@@ -108,8 +104,8 @@ func checkLimits(d *strictyaml.Doc, s *Switch) {
 	for i, l := range s.Limits {
 		path := fmt.Sprintf("limits[%d]", i)
 		within(d, path+".port", l.Port, 0, len(s.Ports)-1)
-		if r, err := ParseRate(l.Rate); err != nil || r == 0 {
-			d.Faultf(path+".rate", `%q is not a limit: write a rate above zero such as "2Gbit/s"`, l.Rate)
+		if l.Rate == 0 {
+			d.Faultf(path+".rate", `%s is not a limit: write a rate above zero such as "2Gbit/s"`, l.Rate)
 		}
 		switch {
 		case (l.Class == nil) == (l.Flow == nil):
@@ -117,9 +113,8 @@ func checkLimits(d *strictyaml.Doc, s *Switch) {
 		case l.Class != nil && !slices.Contains(s.PFC.Lossless, *l.Class):
 			d.Faultf(path+".class", "class %d is not lossless; use one of %v", *l.Class, s.PFC.Lossless)
 		case l.Flow != nil:
-			value(d, path+".flow.from", l.Flow.From, ParseAddr)
-			value(d, path+".flow.to", l.Flow.To, ParseAddr)
-			within(d, path+".flow.src_port", int(l.Flow.SrcPort), 1, 65535)
+			needed(d, path+".flow.from", l.Flow.From)
+			needed(d, path+".flow.to", l.Flow.To)
 		}
 	}
 }

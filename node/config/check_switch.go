@@ -1,12 +1,12 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/unit"
@@ -17,14 +17,10 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	checkNode(d, s.Name, s.ID)
 	checkPorts(d, s.Ports)
 	checkAuth(d, s.Ports)
-	choice(d, "trust", s.Trust, "dscp", "pcp")
 	for _, dscp := range slices.Sorted(maps.Keys(s.DSCPMap)) {
 		path := fmt.Sprintf("dscp_map.%d", dscp)
 		within(d, path, dscp, 0, 63)
 		within(d, path, s.DSCPMap[dscp], 0, unit.Priorities-1)
-	}
-	if s.Delay != "" {
-		value(d, "delay", s.Delay, ParseTime)
 	}
 	checkPFC(d, s.PFC, s.Ports)
 	warnings = checkBuffer(d, &s.Buffer, CheckMTU(d, "mtu", s.MTU))
@@ -37,14 +33,14 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	checkRoutes(d, s)
 	checkRouterID(d, s)
 	for i, a := range s.ARP {
-		value(d, fmt.Sprintf("arp[%d].ip", i), a.IP, ParseAddr)
-		value(d, fmt.Sprintf("arp[%d].mac", i), a.MAC, ParseMAC)
+		needed(d, fmt.Sprintf("arp[%d].ip", i), a.IP)
+		needed(d, fmt.Sprintf("arp[%d].mac", i), a.MAC)
 	}
 	for i, m := range s.MAC {
-		value(d, fmt.Sprintf("mac[%d].mac", i), m.MAC, ParseMAC)
+		needed(d, fmt.Sprintf("mac[%d].mac", i), m.MAC)
 		within(d, fmt.Sprintf("mac[%d].port", i), m.Port, 0, len(s.Ports)-1)
 	}
-	checkLive(d, s.Live)
+	checkMetrics(d, s.Live)
 	if d.Err() == nil {
 		warnings = append(warnHeadroom(d, s), warnings...)
 	}
@@ -55,13 +51,10 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 func checkAuth(d *strictyaml.Doc, ports []Port) {
 	for i, p := range ports {
 		path := fmt.Sprintf("ports[%d]", i)
-		mode, err := auth.ParseMode(cmp.Or(p.Auth, "off"))
-		fault(d, path+".auth", err)
 		switch {
-		case err != nil:
-		case mode == auth.Off && p.Link != "":
+		case p.Auth == auth.Off && p.Link != "":
 			d.Faultf(path+".link", "%q names keys, and auth is off; take it away, or write auth: strict", p.Link)
-		case mode == auth.Off:
+		case p.Auth == auth.Off:
 		case p.Peer == "host":
 			d.Faultf(path+".auth", "%q, and its peer is a host, which says nothing but pauses; use off", p.Auth)
 		case p.Link == "" || strings.ContainsAny(p.Link, " \t\r\n#"):
@@ -70,22 +63,11 @@ func checkAuth(d *strictyaml.Doc, ports []Port) {
 	}
 }
 
-func checkLive(d *strictyaml.Doc, l Live) {
-	if l.LogRefreshes != "" {
-		choice(d, "live.log_refreshes", l.LogRefreshes, "all", LogCounted)
-	}
-	if d.Has("live.log_limit_mib") {
-		CheckLogLimit(d, "live.log_limit_mib", l.LogLimit)
-	}
+func checkMetrics(d *strictyaml.Doc, l Live) {
 	if l.Metrics != "" {
 		_, _, err := ParseListen(l.Metrics)
 		fault(d, "live.metrics", err)
 	}
-}
-
-// CheckLogLimit adds a fault if an event log cannot have this number of MiB.
-func CheckLogLimit(d *strictyaml.Doc, path string, mib int) {
-	within(d, path, mib, 1, LogLimitMax)
 }
 
 func checkNode(d *strictyaml.Doc, name string, id uint16) {
@@ -118,20 +100,6 @@ const maxInterfaceName = 15
 
 func checkPort(d *strictyaml.Doc, path string, p Port) {
 	checkInterface(d, path+".name", p.Name)
-	if p.MAC != "" {
-		value(d, path+".mac", p.MAC, ParseMAC)
-	}
-	if p.PeerMAC != "" {
-		value(d, path+".peer_mac", p.PeerMAC, ParseMAC)
-	}
-	choice(d, path+".peer", p.Peer, "switch", "host")
-	value(d, path+".rate", p.Rate, ParseRate)
-	if p.XOFF != nil {
-		within(d, path+".xoff", *p.XOFF, 0, 1<<30)
-	}
-	if p.Pause != "" {
-		choice(d, path+".pause", p.Pause, "ignore", "heed")
-	}
 	checkWire(d, path+".wire", p.Wire)
 }
 
@@ -143,17 +111,13 @@ func checkInterface(d *strictyaml.Doc, path, name string) {
 
 func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
 	checkClasses(d, "pfc.lossless", p.Lossless)
-	quanta := within(d, "pfc.quanta", p.Quanta, 1, 65535)
-	refresh, ok := value(d, "pfc.refresh", p.Refresh, ParseTime)
-	value(d, "pfc.storm_budget", p.StormBudget, ParseTime)
-	choice(d, "pfc.pause", p.Pause, "ignore", "heed")
 	checkResponse(d, p, ports)
-	if !quanta || !ok {
+	if d.Faulty("pfc.quanta") || d.Faulty("pfc.refresh") {
 		return
 	}
-	if pause := shortestPause(p.Quanta, ports); refresh == 0 || refresh >= pause {
-		d.Faultf("pfc.refresh", "%q: a pause of %d quanta lasts %s at the fastest port, so refresh it after more than 0s and less than that",
-			p.Refresh, p.Quanta, FormatTime(pause))
+	if pause := shortestPause(p.Quanta, ports); *p.Refresh == 0 || *p.Refresh >= pause {
+		d.Faultf("pfc.refresh", "%s: a pause of %d quanta lasts %s at the fastest port, so refresh it after more than 0s and less than that",
+			p.Refresh, p.Quanta, pause)
 	}
 }
 
@@ -161,7 +125,7 @@ func checkClasses(d *strictyaml.Doc, path string, classes []int) {
 	var seen unit.ClassSet
 	for i, c := range classes {
 		path := fmt.Sprintf("%s[%d]", path, i)
-		if !within(d, path, c, 0, unit.Priorities-1) {
+		if c < 0 || c >= unit.Priorities {
 			continue
 		}
 		if seen.Has(unit.Priority(c)) {
@@ -173,29 +137,25 @@ func checkClasses(d *strictyaml.Doc, path string, classes []int) {
 
 func checkSched(d *strictyaml.Doc, path string, class int, s Sched) {
 	within(d, path, class, 0, unit.Priorities-1)
-	if !choice(d, path+".type", s.Type, "strict", "dwrr") {
-		return
-	}
-	if s.Type == "dwrr" {
+	schema.CheckAt(d, path, &s)
+	switch {
+	case s.Type == "dwrr":
 		within(d, path+".weight", s.Weight, 1, 100)
-	} else if s.Weight != 0 {
+	case s.Weight != 0 && s.Type == "strict":
 		d.Faultf(path+".weight", "%d: a strict class has no weight; remove it or choose type dwrr", s.Weight)
 	}
 }
 
 func checkSubnets(d *strictyaml.Doc, s *Switch) {
-	owner, seen := map[int]string{}, map[string]bool{}
+	owner, seen := map[int]unit.Prefix{}, map[unit.Prefix]bool{}
 	for i, n := range s.Subnets {
 		path := fmt.Sprintf("subnets[%d]", i)
-		net, bits, err := ParsePrefix(n.Prefix)
-		fault(d, path+".prefix", err)
-		if err == nil && seen[n.Prefix] {
-			d.Faultf(path+".prefix", "%q is given twice", n.Prefix)
+		if needed(d, path+".prefix", n.Prefix) && seen[n.Prefix] {
+			d.Faultf(path+".prefix", "%s is given twice", n.Prefix)
 		}
 		seen[n.Prefix] = true
-		gateway, ok := value(d, path+".gateway", n.Gateway, ParseAddr)
-		if ok && err == nil && !inPrefix(gateway, net, bits) {
-			d.Faultf(path+".gateway", "%q is not in %s", n.Gateway, n.Prefix)
+		if needed(d, path+".gateway", n.Gateway) && n.Prefix.IsValid() && !n.Prefix.Contains(n.Gateway.Netip()) {
+			d.Faultf(path+".gateway", "%s is not in %s", n.Gateway, n.Prefix)
 		}
 		checkPortList(d, path+".ports", n.Ports, len(s.Ports))
 		if len(n.Ports) == 0 {
@@ -213,16 +173,14 @@ func checkSubnets(d *strictyaml.Doc, s *Switch) {
 }
 
 func checkRoutes(d *strictyaml.Doc, s *Switch) {
-	seen := map[string]bool{}
+	seen := map[unit.Prefix]bool{}
 	for _, n := range s.Subnets {
 		seen[n.Prefix] = true
 	}
 	for i, r := range s.Routes {
 		path := fmt.Sprintf("routes[%d]", i)
-		_, _, err := ParsePrefix(r.Prefix)
-		fault(d, path+".prefix", err)
-		if err == nil && seen[r.Prefix] {
-			d.Faultf(path+".prefix", "%q is a subnet or a route already", r.Prefix)
+		if needed(d, path+".prefix", r.Prefix) && seen[r.Prefix] {
+			d.Faultf(path+".prefix", "%s is a subnet or a route already", r.Prefix)
 		}
 		seen[r.Prefix] = true
 		if len(r.Ports) == 0 {
@@ -241,21 +199,18 @@ func checkRoutes(d *strictyaml.Doc, s *Switch) {
 // checkRouterID wants an address from which a datagram may come and that no host of a subnet can
 // have.
 func checkRouterID(d *strictyaml.Doc, s *Switch) {
-	if s.RouterID == "" {
+	if s.RouterID == 0 {
 		return
 	}
-	id, ok := value(d, "router_id", s.RouterID, ParseAddr)
-	switch net := id >> 24; {
-	case !ok:
-		return
+	switch net := s.RouterID >> 24; {
 	case net == 0 || net == 127 || net >= 240:
-		d.Faultf("router_id", "%q is of a net from which nothing is routed; use an address outside 0.0.0.0/8, 127.0.0.0/8 and 224.0.0.0/3", s.RouterID)
+		d.Faultf("router_id", "%s is of a net from which nothing is routed; use an address outside 0.0.0.0/8, 127.0.0.0/8 and 224.0.0.0/3", s.RouterID)
 	case len(s.Subnets)+len(s.Routes) == 0:
-		d.Faultf("router_id", "%q, and the switch has neither subnets nor routes: it bridges, and says nothing; take it away", s.RouterID)
+		d.Faultf("router_id", "%s, and the switch has neither subnets nor routes: it bridges, and says nothing; take it away", s.RouterID)
 	}
 	for _, n := range s.Subnets {
-		if net, bits, err := ParsePrefix(n.Prefix); err == nil && inPrefix(id, net, bits) && s.RouterID != n.Gateway {
-			d.Faultf("router_id", "%q is in the subnet %s, where a host may have it; use its gateway %s, or an address of no subnet", s.RouterID, n.Prefix, n.Gateway)
+		if n.Prefix.Contains(s.RouterID.Netip()) && s.RouterID != n.Gateway {
+			d.Faultf("router_id", "%s is in the subnet %s, where a host may have it; use its gateway %s, or an address of no subnet", s.RouterID, n.Prefix, n.Gateway)
 		}
 	}
 }
@@ -269,8 +224,6 @@ func checkPortList(d *strictyaml.Doc, path string, ports []int, n int) {
 	}
 }
 
-func inPrefix(a, net uint32, bits int) bool { return (a^net)>>(32-bits) == 0 }
-
 // fault adds err, unless nil, at the key path.
 func fault(d *strictyaml.Doc, path string, err error) {
 	if err != nil {
@@ -278,11 +231,13 @@ func fault(d *strictyaml.Doc, path string, err error) {
 	}
 }
 
-// value parses the value s of the key path.
-func value[T any](d *strictyaml.Doc, path, s string, parse func(string) (T, error)) (T, bool) {
-	v, err := parse(s)
-	fault(d, path, err)
-	return v, err == nil
+// needed adds a fault if the value v of the key path is missing, and reports whether it is there.
+func needed[T comparable](d *strictyaml.Doc, path string, v T) bool {
+	var none T
+	if v == none {
+		d.Faultf(path, "missing")
+	}
+	return v != none
 }
 
 func within(d *strictyaml.Doc, path string, n, lo, hi int) bool {

@@ -4,17 +4,27 @@
 //	file --LoadSwitch, LoadHost--> Switch, Host --> a node's machine
 //	     <------- Marshal --------
 //
+// A parameter is declared once: its field has the key, the range and the default as tags, and its
+// help as comment (package schema). Rates, times and addresses know their text (package unit).
+//
 // Read in this order: Switch, Host, prevent.go (how a switch prevents deadlocks),
-// ecn.go (how it marks frames), load.go (reading and writing files), fill.go (defaults),
-// the check_*.go files (what is rejected), value.go (syntax of rates, times and addresses).
+// ecn.go (how it marks frames), load.go (reading and writing files), fill.go (defaults that
+// depend on others), the check_*.go files (what is rejected beside what tags say), value.go
+// (syntax of lengths, shares and rates of flows).
 //
 // Invariants:
 //   - what LoadSwitch and LoadHost return has its defaults filled in and has been
-//     checked, so the functions of value.go cannot fail on its fields;
+//     checked;
 //   - round trip: loading what Marshal wrote gives the same value.
 //
 // What it does not do: it does not check whether an interface exists.
 package config
+
+import (
+	"softswitch/host/congestion"
+	"softswitch/link/auth"
+	"softswitch/unit"
+)
 
 // Switch is the configuration of one switch.
 type Switch struct {
@@ -37,9 +47,9 @@ type Switch struct {
 	Routes  []Route       `yaml:"routes,omitempty"`
 	// RouterID is an IPv4 address of the router: the source of ICMP errors about what came in
 	// by a port of no subnet, and it answers an echo. Default: the first subnet's gateway.
-	RouterID string `yaml:"router_id,omitempty" schema:"ip"`
-	ARP      []ARP  `yaml:"arp,omitempty"`
-	MAC      []MAC  `yaml:"mac,omitempty"`
+	RouterID unit.Addr `yaml:"router_id,omitempty" schema:"ip"`
+	ARP      []ARP     `yaml:"arp,omitempty"`
+	MAC      []MAC     `yaml:"mac,omitempty"`
 	// Rewrite is rules that change the class of frames, by the ports they enter and
 	// leave by. The keys from here to Limits prevent deadlocks.
 	Rewrite []Rewrite `yaml:"rewrite,omitempty"`
@@ -58,7 +68,7 @@ type Switch struct {
 	HashSeed uint32 `yaml:"hash_seed,omitempty" schema:"0..4294967295"`
 	// Delay is the longest of any link between switches of the fabric, by which a detector
 	// reckons how long a message takes.
-	Delay string `yaml:"delay,omitempty" schema:"time,default=0s"`
+	Delay unit.Time `yaml:"delay,omitempty" schema:"time,default=0s"`
 	// Detector of deadlocks; default "none".
 	Detector string `yaml:"detector,omitempty" schema:"detector,default=none"`
 	// Response is what the switch does about a declared deadlock; default "none".
@@ -71,13 +81,13 @@ type Port struct {
 	// Name is the network interface.
 	Name string `yaml:"name" schema:"interface,required"`
 	// MAC is the port's address; default the interface's.
-	MAC string `yaml:"mac,omitempty" schema:"mac"`
+	MAC unit.MAC `yaml:"mac,omitempty" schema:"mac"`
 	// PeerMAC is the far end's address on a routed link between switches.
-	PeerMAC string `yaml:"peer_mac,omitempty" schema:"mac"`
+	PeerMAC unit.MAC `yaml:"peer_mac,omitempty" schema:"mac"`
 	// Peer says what the far end is: "switch" (default) or "host".
 	Peer string `yaml:"peer,omitempty" schema:"switch|host,default=switch"`
 	// Rate is the emulated speed, such as "100Mbit/s"; default "0", unlimited.
-	Rate string `yaml:"rate,omitempty" schema:"rate,default=0"`
+	Rate unit.Rate `yaml:"rate,omitempty" schema:"rate,default=0"`
 	// StaticTh and XONOffset override those of the switch's buffer profile for the
 	// priority groups of this port.
 	StaticTh  *int `yaml:"static_th,omitempty" schema:"0..1073741824"`
@@ -89,7 +99,7 @@ type Port struct {
 	// Auth is whether the far end, a switch, has to prove that pauses, labels and messages
 	// are its own: off, accept (what comes with a tag has to be right) or strict (all has to
 	// come with one); docs/format/auth.md. The keys are in the file live.keys.
-	Auth string `yaml:"auth,omitempty" schema:"off|accept|strict,default=off"`
+	Auth auth.Mode `yaml:"auth,omitempty" schema:"off|accept|strict,default=off"`
 	// Link is the name of the link in the file of keys, the same at both ends.
 	Link string `yaml:"link,omitempty" schema:"text"`
 	// Wire is what the wire from this port does to frames; default nothing.
@@ -123,12 +133,12 @@ type PFC struct {
 	Quanta int `yaml:"quanta,omitempty" schema:"1..65535,default=65535"`
 	// Refresh is the interval at which a pause is repeated; default the smaller
 	// of a third of the pause time and 10ms.
-	Refresh string `yaml:"refresh,omitempty" schema:"time"`
+	Refresh *unit.Time `yaml:"refresh,omitempty" schema:"time"`
 	// StormBudget is for how long a host may pause a priority of a switch, all pauses together,
 	// before it is contained: its pauses are not heeded, and its queue is lossy, until it has sent
 	// none for as long. While the queue may send the budget refills 99 times as fast. 0s is no
 	// bound.
-	StormBudget string `yaml:"storm_budget,omitempty" schema:"time,default=500ms"`
+	StormBudget *unit.Time `yaml:"storm_budget,omitempty" schema:"time,default=500ms"`
 	// Response is how many quanta of 512 bit times the far end of a link takes to stop, or 802.3
 	// for those that IEEE 802.3, 31B.3.7, allows at the link's rate. It changes what headroom has
 	// to be, and nothing else: a softswitch stops at once.
@@ -184,9 +194,9 @@ type Sched struct {
 // Subnet is a connected subnet: its frames are bridged among Ports, and routed
 // elsewhere through Gateway.
 type Subnet struct {
-	Prefix  string `yaml:"prefix" schema:"prefix,required"` // "10.0.1.0/24"
-	Gateway string `yaml:"gateway" schema:"ip,required"`    // "10.0.1.1"; answered in ARP with the MAC of the first port, at all of them
-	Ports   []int  `yaml:"ports" schema:"0..63,required"`
+	Prefix  unit.Prefix `yaml:"prefix" schema:"prefix,required"` // "10.0.1.0/24"
+	Gateway unit.Addr   `yaml:"gateway" schema:"ip,required"`    // "10.0.1.1"; answered in ARP with the MAC of the first port, at all of them
+	Ports   []int       `yaml:"ports" schema:"0..63,required"`
 	// Flood is additional ports, to other switches, for frames to a host of the subnet
 	// that has an ARP entry but no MAC entry; default none.
 	Flood []int `yaml:"flood,omitempty" schema:"0..63"`
@@ -194,7 +204,7 @@ type Subnet struct {
 
 // Route is a route via other switches.
 type Route struct {
-	Prefix string `yaml:"prefix" schema:"prefix,required"`
+	Prefix unit.Prefix `yaml:"prefix" schema:"prefix,required"`
 	// Ports is the ECMP group; Backup is used while every port of it is down.
 	Ports  []int `yaml:"ports" schema:"0..63,required"`
 	Backup []int `yaml:"backup,omitempty" schema:"0..63"`
@@ -202,14 +212,14 @@ type Route struct {
 
 // ARP is a static neighbour.
 type ARP struct {
-	IP  string `yaml:"ip" schema:"ip,required"`
-	MAC string `yaml:"mac" schema:"mac,required"`
+	IP  unit.Addr `yaml:"ip" schema:"ip,required"`
+	MAC unit.MAC  `yaml:"mac" schema:"mac,required"`
 }
 
 // MAC is a static station.
 type MAC struct {
-	MAC  string `yaml:"mac" schema:"mac,required"`
-	Port int    `yaml:"port" schema:"0..63"`
+	MAC  unit.MAC `yaml:"mac" schema:"mac,required"`
+	Port int      `yaml:"port" schema:"0..63"`
 }
 
 // How long an event log may become, in MiB: unless something else is said, and at most. A switch with
@@ -250,11 +260,13 @@ type Host struct {
 	Name string `yaml:"name" schema:"name,required"`
 	ID   uint16 `yaml:"id" schema:"1..65535,required"`
 	Port Port   `yaml:"port" schema:",required"`
-	// Address of the host with its prefix length, "10.0.1.2/24", and its gateway.
-	Address    string `yaml:"address" schema:"address,required"`
-	Gateway    string `yaml:"gateway" schema:"ip,required"`
-	GatewayMAC string `yaml:"gateway_mac" schema:"mac,required"`
-	PFC        PFC    `yaml:"pfc,omitempty"`
+	// Address of the host with its prefix length, "10.0.1.2/24".
+	Address unit.Interface `yaml:"address" schema:"address,required"`
+	// Gateway and GatewayMAC are where frames for other subnets go. A host with a stack may
+	// have none.
+	Gateway    unit.Addr `yaml:"gateway,omitempty" schema:"ip"`
+	GatewayMAC unit.MAC  `yaml:"gateway_mac,omitempty" schema:"mac"`
+	PFC        PFC       `yaml:"pfc,omitempty"`
 	// MTU is the longest IP packet in bytes, as in the file of a switch.
 	MTU int `yaml:"mtu,omitempty" schema:"1500..9216,default=1500"`
 	// RxBuffer is the receive buffer in bytes, default 131072; a pause is sent when
@@ -278,23 +290,23 @@ type Host struct {
 	Congestion *Congestion `yaml:"congestion,omitempty"`
 	// Acts are the host's misbehaviours, in order of time.
 	Acts []Act `yaml:"acts,omitempty"`
-	// Bin is the length of the time slots for which arrivals are counted; "" turns this
+	// Bin is the length of the time slots for which arrivals are counted; 0s turns this
 	// off.
-	Bin  string `yaml:"bin,omitempty" schema:"time"`
-	Live Live   `yaml:"live,omitempty"`
+	Bin  unit.Time `yaml:"bin,omitempty" schema:"time"`
+	Live Live      `yaml:"live,omitempty"`
 }
 
 // Flow is a stream of UDP frames to port 4791 from this host.
 type Flow struct {
 	// Number is the flow's number in the scenario; every frame carries it.
-	Number  uint32 `yaml:"number" schema:"0..4294967295"`
-	Name    string `yaml:"name" schema:"name"`
-	To      string `yaml:"to" schema:"ip,required"`             // address
-	SrcPort uint16 `yaml:"src_port" schema:"1..65535,required"` // entropy for ECMP
-	Class   int    `yaml:"class" schema:"0..7"`                 // DSCP = 8 x class (+2 for class 3: 26, usual for RoCEv2)
+	Number  uint32    `yaml:"number" schema:"0..4294967295"`
+	Name    string    `yaml:"name" schema:"name"`
+	To      unit.Addr `yaml:"to" schema:"ip,required"`             // address
+	SrcPort uint16    `yaml:"src_port" schema:"1..65535,required"` // entropy for ECMP
+	Class   int       `yaml:"class" schema:"0..7"`                 // DSCP = 8 x class (+2 for class 3: 26, usual for RoCEv2)
 	// Rate is the bit rate on the wire, or "line".
-	Rate  string `yaml:"rate" schema:"rate or line,default=line"`
-	Frame int    `yaml:"frame" schema:"64..9230,default=1000"` // bytes without FCS, 64 to mtu + 14
+	Rate  FlowRate `yaml:"rate" schema:"rate or line,default=line"`
+	Frame int      `yaml:"frame" schema:"64..9230,default=1000"` // bytes without FCS, 64 to mtu + 14
 	// Size is how many bytes of frames the flow sends before it is over, the last frame
 	// being shorter, but at least 64 bytes; 0 is no bound.
 	Size int `yaml:"size,omitempty" schema:"0..1099511627776,default=0"`
@@ -304,8 +316,8 @@ type Flow struct {
 	Transport string `yaml:"transport,omitempty" schema:"udp|rc,default=udp"`
 	RC        *RC    `yaml:"rc,omitempty"`
 	// Start and Stop are relative to the start of the scenario; Stop "0s" means never.
-	Start string `yaml:"start" schema:"time,default=0s"`
-	Stop  string `yaml:"stop,omitempty" schema:"time,default=0s"`
+	Start unit.Time `yaml:"start" schema:"time,default=0s"`
+	Stop  unit.Time `yaml:"stop,omitempty" schema:"time,default=0s"`
 }
 
 // RC is how a flow of transport rc uses its reliable connection.
@@ -318,8 +330,8 @@ type RC struct {
 	Window int `yaml:"window,omitempty" schema:"1..64,default=4"`
 	// Timeout is how long the sender waits for an acknowledgement before it sends again;
 	// Retries is how often in a row, before it gives up.
-	Timeout string `yaml:"timeout,omitempty" schema:"time,default=67ms"`
-	Retries *int   `yaml:"retries,omitempty" schema:"0..1000000,default=7"`
+	Timeout *unit.Time `yaml:"timeout,omitempty" schema:"time,default=67ms"`
+	Retries *int       `yaml:"retries,omitempty" schema:"0..1000000,default=7"`
 }
 
 // Congestion is how a host's flows of transport rc keep to what the fabric carries.
@@ -328,7 +340,7 @@ type Congestion struct {
 	// that grow.
 	Control string `yaml:"control" schema:"dcqcn|timely,required"`
 	// Profile is the parameters of dcqcn.
-	Profile string `yaml:"profile,omitempty" schema:"paper|hpcc-sender|nvidia,default=paper"`
+	Profile congestion.ProfileName `yaml:"profile,omitempty" schema:"paper|hpcc-sender|nvidia,default=paper"`
 	// CNPClass is the class in which senders are notified; it must be lossy.
 	CNPClass *int `yaml:"cnp_class,omitempty" schema:"0..7,default=6"`
 	// TimesSlower is how many times slower the port is than the one for which the
@@ -338,19 +350,19 @@ type Congestion struct {
 
 // Peer is the far end of a flow of transport rc that comes to this host.
 type Peer struct {
-	Number  uint32 `yaml:"number" schema:"0..8388605"`
-	From    string `yaml:"from" schema:"ip,required"`
-	SrcPort uint16 `yaml:"src_port" schema:"1..65535,required"`
-	Class   int    `yaml:"class" schema:"0..7"`
-	TTL     int    `yaml:"ttl" schema:"1..255,default=64"` // of what answers it
+	Number  uint32    `yaml:"number" schema:"0..8388605"`
+	From    unit.Addr `yaml:"from" schema:"ip,required"`
+	SrcPort uint16    `yaml:"src_port" schema:"1..65535,required"`
+	Class   int       `yaml:"class" schema:"0..7"`
+	TTL     int       `yaml:"ttl" schema:"1..255,default=64"` // of what answers it
 }
 
 // Act is a misbehaviour of a host, from At on.
 type Act struct {
-	At string `yaml:"at" schema:"time,default=0s"`
+	At unit.Time `yaml:"at" schema:"time,default=0s"`
 	// Do is "slow" (the receiver drains at Rate), "storm" (continuous PFC for
 	// Class, whatever the buffer holds) or "normal".
-	Do    string `yaml:"do" schema:"slow|storm|normal,required"`
-	Rate  string `yaml:"rate,omitempty" schema:"rate"`
-	Class int    `yaml:"class,omitempty" schema:"0..7"`
+	Do    string    `yaml:"do" schema:"slow|storm|normal,required"`
+	Rate  unit.Rate `yaml:"rate,omitempty" schema:"rate"`
+	Class int       `yaml:"class,omitempty" schema:"0..7"`
 }

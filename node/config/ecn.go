@@ -1,11 +1,10 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"softswitch/dataplane"
+	"softswitch/internal/schema"
 	"softswitch/internal/stat"
 	"softswitch/internal/strictyaml"
 	"softswitch/unit"
@@ -38,41 +37,6 @@ type Phantom struct {
 	Mark int `yaml:"mark,omitempty" schema:"1..1073741824,default=6144"`
 }
 
-// Defaults of marking, for buckets that pause at 40,960 bytes.
-const (
-	DefaultKmin  = 5120
-	DefaultKmax  = 30720
-	DefaultPmax  = 10
-	DefaultDrain = 95
-	DefaultMark  = 6144
-)
-
-// fill sets every unset field to its default.
-func (e *ECN) fill(lossless []int) {
-	if e.Classes == nil {
-		e.Classes = slices.Clone(lossless)
-	}
-	if e.RED != nil {
-		e.RED.Fill()
-	}
-	if e.Phantom != nil {
-		e.Phantom.Fill()
-	}
-}
-
-// Fill sets every unset field to its default.
-func (r *RED) Fill() {
-	fillInt(&r.Kmin, DefaultKmin)
-	r.Kmax = cmp.Or(r.Kmax, DefaultKmax)
-	r.Pmax = cmp.Or(r.Pmax, DefaultPmax)
-}
-
-// Fill sets every unset field to its default.
-func (p *Phantom) Fill() {
-	p.Drain = cmp.Or(p.Drain, DefaultDrain)
-	p.Mark = cmp.Or(p.Mark, DefaultMark)
-}
-
 // checkECN adds the faults of s.ECN, and warns as WarnRED does.
 func checkECN(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	e := s.ECN
@@ -87,7 +51,6 @@ func checkECN(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	}
 	checkClasses(d, "ecn.classes", e.Classes)
 	CheckRED(d, "ecn.red", e.RED)
-	CheckPhantom(d, "ecn.phantom", e.Phantom)
 	lowest := 0
 	for i, p := range s.Ports {
 		if threshold := s.Buffer.at(p).XOFFThreshold(); i == 0 || threshold < lowest {
@@ -102,10 +65,8 @@ func CheckRED(d *strictyaml.Doc, path string, r *RED) {
 	if r == nil {
 		return
 	}
-	ok := within(d, path+".kmin", *r.Kmin, 0, 1<<30)
-	ok = within(d, path+".kmax", r.Kmax, 1, 1<<30) && ok
-	within(d, path+".pmax", r.Pmax, 1, 100)
-	if ok && *r.Kmin > r.Kmax {
+	schema.CheckAt(d, path, r)
+	if !d.Faulty(path+".kmin") && !d.Faulty(path+".kmax") && *r.Kmin > r.Kmax {
 		d.Faultf(path+".kmin", "%d, and kmax is %d: marking begins at kmin, so use 0 to kmax", *r.Kmin, r.Kmax)
 	}
 }
@@ -118,15 +79,6 @@ func WarnRED(d *strictyaml.Doc, path string, r *RED, threshold int) (warnings []
 			r.Kmax, threshold)).String())
 	}
 	return warnings
-}
-
-// CheckPhantom adds the faults of p, which is filled in or nil, at the key path.
-func CheckPhantom(d *strictyaml.Doc, path string, p *Phantom) {
-	if p == nil {
-		return
-	}
-	within(d, path+".drain", p.Drain, 1, 100)
-	within(d, path+".mark", p.Mark, 1, 1<<30)
 }
 
 // buildECN adds what marks to c.

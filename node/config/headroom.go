@@ -46,7 +46,7 @@ func (p PFC) ResponseQuanta(rate unit.Rate) (int, error) {
 	case responseOf802:
 		q, ok := buffer.ResponseOf(rate)
 		if !ok {
-			return 0, fmt.Errorf("%s: its table ends at 800 Gbit/s, and a link has %s; write a number of quanta", responseOf802, FormatRate(rate))
+			return 0, fmt.Errorf("%s: its table ends at 800 Gbit/s, and a link has %s; write a number of quanta", responseOf802, rate)
 		}
 		return q, nil
 	}
@@ -116,7 +116,6 @@ func (s *Switch) BuildHeadroomPool() *buffer.HeadroomPool {
 
 // checkHeadroom adds the faults of what b has about headroom, beside xoff, to d.
 func checkHeadroom(d *strictyaml.Doc, b *Buffer) {
-	within(d, "buffer.cell", b.Cell, 0, maxCell)
 	h := b.HeadroomPool
 	if h == nil || d.Faulty("buffer.headroom_pool") {
 		return
@@ -124,16 +123,8 @@ func checkHeadroom(d *strictyaml.Doc, b *Buffer) {
 	switch {
 	case (h.Size == nil) == (h.Ratio == nil):
 		d.Faultf("buffer.headroom_pool", "a pool has a size in bytes or a ratio: write one of the two, such as {ratio: 2}")
-	case h.Size != nil:
-		within(d, "buffer.headroom_pool.size", *h.Size, 0, mostBytes)
-	default:
-		within(d, "buffer.headroom_pool.ratio", *h.Ratio, 1, 10000)
 	}
-	within(d, "buffer.headroom_pool.port", *h.Port, 0, mostBytes)
 }
-
-// maxCell is the largest cell in bytes; those of switches are some hundred.
-const maxCell = 65536
 
 // warnHeadroom tells of ports of s, which has no faults, whose headroom is less than what can
 // arrive once a group pauses, and of a pool of headroom that is less than all groups can need.
@@ -143,13 +134,13 @@ func warnHeadroom(d *strictyaml.Doc, s *Switch) []string {
 	}
 	var short Shortages
 	for i, p := range s.Ports {
-		rate, key := must(ParseRate(p.Rate)), "buffer.xoff"
+		key := "buffer.xoff"
 		if p.XOFF != nil {
 			key = fmt.Sprintf("ports[%d].xoff", i)
 		}
 		end := fmt.Sprintf("port %s", p.Name)
 		delay := s.delayOf(p)
-		short.Add(Shortage{Key: key, End: end, Link: LinkText(rate, delay), Has: s.XOFFOf(i), Needs: s.PFC.NeedsHeadroom(rate, delay, s.MTU, s.Buffer.Cell), Step: 1})
+		short.Add(Shortage{Key: key, End: end, Link: LinkText(p.Rate, delay), Has: s.XOFFOf(i), Needs: s.PFC.NeedsHeadroom(p.Rate, delay, s.MTU, s.Buffer.Cell), Step: 1})
 	}
 	warnings := short.Warnings(d)
 	if w, ok := s.PoolShort(); ok {
@@ -160,8 +151,8 @@ func warnHeadroom(d *strictyaml.Doc, s *Switch) []string {
 
 // delayOf is the longest delay of the wire at a port of s that is known.
 func (s *Switch) delayOf(p Port) (delay unit.Time) {
-	if p.Peer == "switch" && s.Delay != "" {
-		delay = must(ParseTime(s.Delay))
+	if p.Peer == "switch" {
+		delay = s.Delay
 	}
 	if p.Wire != nil {
 		f := must(p.Wire.Build())
@@ -191,9 +182,9 @@ func LinkText(rate unit.Rate, delay unit.Time) string {
 	case rate == 0:
 		return "unlimited"
 	case delay == 0:
-		return FormatRate(rate)
+		return rate.String()
 	}
-	return FormatRate(rate) + ", " + FormatTime(delay)
+	return rate.String() + ", " + delay.String()
 }
 
 // Shortage is an end of a link with less headroom than it needs, in bytes.
@@ -256,11 +247,7 @@ func (s *Shortages) Warnings(d *strictyaml.Doc) (lines []string) {
 // checkResponse adds the fault of a response to d, for links of these ports.
 func checkResponse(d *strictyaml.Doc, p PFC, ports []Port) {
 	for _, port := range ports {
-		rate, err := ParseRate(port.Rate)
-		if err != nil {
-			continue
-		}
-		if _, err := p.ResponseQuanta(rate); err != nil {
+		if _, err := p.ResponseQuanta(port.Rate); err != nil {
 			d.Faultf("pfc.response", "%v", err)
 			return
 		}

@@ -9,6 +9,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 )
 
@@ -50,6 +51,7 @@ func warnPeers(d *strictyaml.Doc, ports []Port) (warnings []string) {
 // the file says.
 func LoadSwitch(name string, data []byte, settings ...strictyaml.Setting) (s Switch, warnings []string, err error) {
 	d := strictyaml.Read(name, data, &s, settings...)
+	schema.Check(d, &s)
 	trusting := warnPeers(d, s.Ports)
 	s.Fill()
 	warnings = checkSwitch(d, &s)
@@ -73,6 +75,7 @@ func LoadNIC(name string, data []byte) (h Host, err error) {
 // LoadHost reads the configuration of a host, as LoadSwitch does.
 func LoadHost(name string, data []byte, settings ...strictyaml.Setting) (h Host, err error) {
 	d := strictyaml.Read(name, data, &h, settings...)
+	schema.Check(d, &h)
 	h.Fill()
 	checkHost(d, &h)
 	return h, d.Err()
@@ -82,6 +85,7 @@ func LoadHost(name string, data []byte, settings ...strictyaml.Setting) (h Host,
 // detector and its response; name stands for the file in its errors and warnings.
 func (s *Switch) Check(name string) (warnings []string, err error) {
 	d := strictyaml.NewDoc(name)
+	schema.Check(d, s)
 	warnings = checkSwitch(d, s)
 	return warnings, d.Err()
 }
@@ -89,6 +93,7 @@ func (s *Switch) Check(name string) (warnings []string, err error) {
 // Check checks a filled-in Host that comes from no file.
 func (h *Host) Check(name string) error {
 	d := strictyaml.NewDoc(name)
+	schema.Check(d, h)
 	checkHost(d, h)
 	return d.Err()
 }

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"softswitch/unit"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -107,11 +111,12 @@ func TestDefaults(t *testing.T) {
 		t.Fatalf("err %v, warnings %v", err, warnings)
 	}
 	th, zero, off, xoff, lossy := 36864, 0, 4096, 30720, 262144
+	refresh, storm := 1118464*unit.Nanosecond, 500*unit.Millisecond
 	want := Switch{
-		Name: "s1", ID: 7, MTU: 1500, Trust: "dscp", HashSeed: 7, Detector: "none", Response: "none",
-		Ports: []Port{{Name: "a", Peer: "switch", Rate: "100Mbit/s"}, {Name: "b", Peer: "switch", Rate: "0"}},
+		Name: "s1", ID: 7, MTU: 1500, Trust: "dscp", HashSeed: 7, Detector: "none", Response: "none", Live: Live{LogLimit: 512, LogRefreshes: "all"},
+		Ports: []Port{{Name: "a", Peer: "switch", Rate: 100e6}, {Name: "b", Peer: "switch"}},
 		// An unlimited port counts quanta at 10 Gbit/s: 65535 last 3.355392 ms.
-		PFC:    PFC{Lossless: []int{3, 4}, Quanta: 65535, Refresh: "1.118464ms", StormBudget: "500ms", Pause: "ignore"},
+		PFC:    PFC{Lossless: []int{3, 4}, Quanta: 65535, Refresh: &refresh, StormBudget: &storm, Response: "0", Pause: "ignore"},
 		Buffer: Buffer{Pool: 2 << 20, Size: 4096, StaticTh: &th, XON: &zero, XONOffset: &off, XOFF: &xoff, LossyQueue: &lossy},
 	}
 	if !reflect.DeepEqual(s, want) {
@@ -143,7 +148,11 @@ func TestRouterID(t *testing.T) {
 		"0.0.0.0": station, "224.0.0.1": station, "255.255.255.255": station, "fe80::1": station, "s1": station,
 	} {
 		if want != "" {
-			want = fmt.Sprintf("s.yaml:9: router_id: %q%s", id, want)
+			what := id
+			if want == station {
+				what = strconv.Quote(id)
+			}
+			want = fmt.Sprintf("s.yaml:9: router_id: %s%s", what, want)
 		}
 		_, _, err := LoadSwitch("s.yaml", []byte(smallSwitch+subnets+"router_id: \""+id+"\"\n"))
 		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && got != want {
@@ -151,27 +160,31 @@ func TestRouterID(t *testing.T) {
 		}
 	}
 	_, _, err := LoadSwitch("s.yaml", []byte(smallSwitch+"router_id: 198.18.0.7\n"))
-	if want := `s.yaml:7: router_id: "198.18.0.7", and the switch has neither subnets nor routes: it bridges, and says nothing; take it away`; err == nil || err.Error() != want {
+	if want := `s.yaml:7: router_id: 198.18.0.7, and the switch has neither subnets nor routes: it bridges, and says nothing; take it away`; err == nil || err.Error() != want {
 		t.Errorf("of a bridge: %v, want %s", err, want)
 	}
 }
+
+func addr(s string) unit.Addr { return unit.AddrOf(netip.MustParseAddr(s)) }
+
+func prefix(s string) unit.Prefix { return unit.Prefix{Prefix: netip.MustParsePrefix(s)} }
 
 func TestRoundTrip(t *testing.T) {
 	class, th, offset := 5, 8192, 1024
 	for _, lossless := range [][]int{nil, {}, {5}} {
 		s := Switch{
-			Name: "s1", ID: 1, Ports: []Port{{Name: "a", StaticTh: &th, XONOffset: &offset}, {Name: "b", Rate: "2.5Gbit/s"}, {Name: "c"}},
+			Name: "s1", ID: 1, Ports: []Port{{Name: "a", StaticTh: &th, XONOffset: &offset}, {Name: "b", Rate: 2.5e9}, {Name: "c"}},
 			DSCPMap: map[int]int{46: 5, 26: 3},
 			PFC:     PFC{Lossless: lossless},
 			Sched:   map[int]Sched{3: {Type: "dwrr", Weight: 7}},
-			Subnets: []Subnet{{Prefix: "10.0.1.0/24", Gateway: "10.0.1.1", Ports: []int{0}}},
-			Routes:  []Route{{Prefix: "10.0.2.0/24", Ports: []int{1}, Backup: []int{2}}},
-			ARP:     []ARP{{IP: "10.0.1.2", MAC: "02:00:00:09:00:00"}},
-			MAC:     []MAC{{MAC: "02:00:00:09:00:00", Port: 0}}, RouterID: "198.18.0.1",
+			Subnets: []Subnet{{Prefix: prefix("10.0.1.0/24"), Gateway: addr("10.0.1.1"), Ports: []int{0}}},
+			Routes:  []Route{{Prefix: prefix("10.0.2.0/24"), Ports: []int{1}, Backup: []int{2}}},
+			ARP:     []ARP{{IP: addr("10.0.1.2"), MAC: 0x02_00_00_09_00_00}},
+			MAC:     []MAC{{MAC: 0x02_00_00_09_00_00, Port: 0}}, RouterID: addr("198.18.0.1"),
 			Rewrite: []Rewrite{{Class: 5, In: []int{1, 2}, Out: []int{1, 2}, To: 0}},
 			NoFlood: true,
 			ECN:     &ECN{Classes: []int{0}, RED: &RED{Pmax: 1}, Phantom: &Phantom{}},
-			Limits:  []Limit{{Port: 1, Class: &class, Rate: "2Gbit/s"}, {Port: 0, Flow: &LimitFlow{From: "10.0.1.2", To: "10.0.2.2", SrcPort: 49152}, Rate: "1.5Mbit/s"}},
+			Limits:  []Limit{{Port: 1, Class: &class, Rate: 2e9}, {Port: 0, Flow: &LimitFlow{From: addr("10.0.1.2"), To: addr("10.0.2.2"), SrcPort: 49152}, Rate: 1.5e6}},
 			Live:    Live{Control: "/run/x.sock"},
 		}
 		if !slices.Contains(lossless, class) {
@@ -187,10 +200,10 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	h := Host{
-		Name: "h1", ID: 9, Port: Port{Name: "eth0", Rate: "100Mbit/s"},
-		Address: "10.0.1.2/24", Gateway: "10.0.1.1", GatewayMAC: "02:00:00:01:00:00",
-		Flows: []Flow{{Number: 0, Name: "A", To: "10.0.2.2", SrcPort: 49152, Class: 3, Rate: "line"}},
-		Acts:  []Act{{At: "1s", Do: "storm", Class: 3}, {At: "2s", Do: "normal"}},
+		Name: "h1", ID: 9, Port: Port{Name: "eth0", Rate: 100e6},
+		Address: unit.Interface{IP: addr("10.0.1.2"), Bits: 24}, Gateway: addr("10.0.1.1"), GatewayMAC: 0x02_00_00_01_00_00,
+		Flows: []Flow{{Number: 0, Name: "A", To: addr("10.0.2.2"), SrcPort: 49152, Class: 3}},
+		Acts:  []Act{{At: unit.Second, Do: "storm", Class: 3}, {At: 2 * unit.Second, Do: "normal"}},
 	}
 	got, err := LoadHost("h1.yaml", h.Marshal())
 	if err != nil {

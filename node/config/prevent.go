@@ -26,19 +26,19 @@ type Limit struct {
 	// Exactly one of Class and Flow is set.
 	Class *int       `yaml:"class,omitempty" schema:"0..7"`
 	Flow  *LimitFlow `yaml:"flow,omitempty"`
-	Rate  string     `yaml:"rate" schema:"rate,required"` // bits on the wire per second, above zero
+	Rate  unit.Rate  `yaml:"rate" schema:"rate,required"` // bits on the wire per second, above zero
 }
 
 // LimitFlow is a stream of UDP frames to port 4791.
 type LimitFlow struct {
-	From    string `yaml:"from" schema:"ip,required"` // addresses
-	To      string `yaml:"to" schema:"ip,required"`
-	SrcPort uint16 `yaml:"src_port" schema:"1..65535,required"`
+	From    unit.Addr `yaml:"from" schema:"ip,required"` // addresses
+	To      unit.Addr `yaml:"to" schema:"ip,required"`
+	SrcPort uint16    `yaml:"src_port" schema:"1..65535,required"`
 }
 
 // id is how the switch identifies the flow.
 func (f LimitFlow) id() detect.FlowID {
-	return detect.FlowID(ether.FlowHash(must(ParseAddr(f.From)), must(ParseAddr(f.To)), ether.ProtoUDP, f.SrcPort, host.Port))
+	return detect.FlowID(ether.FlowHash(uint32(f.From), uint32(f.To), ether.ProtoUDP, f.SrcPort, host.Port))
 }
 
 // buildPrevention adds the settings that prevent deadlocks to c.
@@ -53,7 +53,7 @@ func (s *Switch) buildPrevention(c *dataplane.Config) {
 	}
 	c.NoFlood = s.NoFlood
 	for _, l := range s.Limits {
-		limit := dataplane.Limit{In: unit.Port(l.Port), Rate: must(ParseRate(l.Rate))}
+		limit := dataplane.Limit{In: unit.Port(l.Port), Rate: l.Rate}
 		if l.Flow != nil {
 			limit.Flow = l.Flow.id()
 		} else {

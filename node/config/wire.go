@@ -47,9 +47,11 @@ func (w Wire) Build() (f impair.Faults, err error) {
 		if s.text == "" {
 			continue
 		}
-		if *s.to, err = ParsePercent(s.text); err != nil {
+		var share Share
+		if err = share.UnmarshalText([]byte(s.text)); err != nil {
 			return f, fmt.Errorf("%s: %w", s.key, err)
 		}
+		*s.to = int(share)
 	}
 	const tenths = impair.Whole / impair.PerMille
 	if f.ControlLoss%tenths != 0 {
@@ -67,12 +69,12 @@ func wireTime(key, text string) (unit.Time, error) {
 	if text == "" {
 		return 0, nil
 	}
-	t, err := ParseTime(text)
+	t, err := unit.ParseTime(text)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", key, err)
 	}
 	if t != 0 && t < impair.Resolution || t > WireDelayMax {
-		return 0, fmt.Errorf("%s: %q: a live wire keeps time to %s; valid: 0s, or %s to %s", key, text, FormatTime(impair.Resolution), FormatTime(impair.Resolution), FormatTime(WireDelayMax))
+		return 0, fmt.Errorf("%s: %q: a live wire keeps time to %s; valid: 0s, or %s to %s", key, text, impair.Resolution, impair.Resolution, WireDelayMax)
 	}
 	return t, nil
 }
@@ -81,17 +83,17 @@ func wireTime(key, text string) (unit.Time, error) {
 func WireOf(f impair.Faults) Wire {
 	var w Wire
 	if f.Delay > 0 {
-		w.Delay = FormatTime(f.Delay)
+		w.Delay = f.Delay.String()
 	}
 	if f.Jitter > 0 {
-		w.Jitter = FormatTime(f.Jitter)
+		w.Jitter = f.Jitter.String()
 	}
 	for _, s := range []struct {
 		n  int
 		to *string
 	}{{f.ControlLoss * (impair.Whole / impair.PerMille), &w.ControlLoss}, {f.Loss, &w.Loss}, {f.Duplicate, &w.Duplicate}, {f.Reorder, &w.Reorder}} {
 		if s.n > 0 {
-			*s.to = FormatPercent(s.n)
+			*s.to = Share(s.n).String()
 		}
 	}
 	return w

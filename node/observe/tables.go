@@ -4,7 +4,6 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/itsyhdr"
-	"softswitch/node/config"
 	"softswitch/unit"
 )
 
@@ -44,10 +43,10 @@ type Route struct {
 func TakeTables(s *dataplane.Switch, now unit.Time) Tables {
 	t := Tables{MAC: []MACEntry{}, ARP: []ARPEntry{}, Routes: []Route{}}
 	for _, e := range s.MACEntries(now) {
-		t.MAC = append(t.MAC, MACEntry{MAC: config.FormatMAC(uint64(e.MAC)), Port: portName(s, e.Port), Type: entryType(e.Static)})
+		t.MAC = append(t.MAC, MACEntry{MAC: e.MAC.String(), Port: portName(s, e.Port), Type: entryType(e.Static)})
 	}
 	for _, e := range s.ARPEntries(now) {
-		n := ARPEntry{IP: e.IP.String(), MAC: config.FormatMAC(uint64(e.MAC)), Type: entryType(e.Static)}
+		n := ARPEntry{IP: e.IP.String(), MAC: e.MAC.String(), Type: entryType(e.Static)}
 		if e.Port != unit.NoPort {
 			n.Port = portName(s, e.Port)
 		}
@@ -136,7 +135,7 @@ func TakeSetup(s *dataplane.Switch) Setup {
 	for i, p := range c.Ports {
 		port := PortSetup{
 			Name: p.Name, Up: s.LinkUp(unit.Port(i)), Rate: int64(p.Rate), MTU: c.MaxFrame - ethernetHeader,
-			MAC: config.FormatMAC(uint64(p.MAC)), Peer: "switch",
+			MAC: p.MAC.String(), Peer: "switch",
 		}
 		if p.FacesHost {
 			port.Peer = "host"

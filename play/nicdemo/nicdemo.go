@@ -33,8 +33,8 @@ import (
 
 // Rates of the demonstration, on links of 20 Mbit/s.
 const (
-	demoOffered = "16M"     // what iperf3 sends
-	demoDrain   = "8Mbit/s" // what the receiver takes
+	demoOffered = "16M"                // what iperf3 sends
+	demoDrain   = unit.Rate(8_000_000) // what the receiver takes
 	demoSeconds = 5
 	demoClass   = 3
 	demoDSCP    = "26" // of demoClass
@@ -122,7 +122,7 @@ func (d *Demo) run(ctx context.Context, name string) (err error) {
 
 // programs runs iperf3 and ping.
 func (d *Demo) programs(ctx context.Context) error {
-	to, _, _ := strings.Cut(d.plan.Hosts[1].Address, "/")
+	to := d.plan.Hosts[1].Address.IP.String()
 	if err := lab.OrdersTo(d.st).Slow(ctx, demoDrain, d.hosts[1].Name); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 
 	"softswitch/internal/timer"
-	"softswitch/node/config"
 	"softswitch/oracle/verdict"
 	"softswitch/play"
 	"softswitch/scenario"
@@ -62,7 +61,7 @@ func Find(ctx context.Context, opt Options, progress io.Writer) (*Finding, error
 	err := f.search(opt.Runs, func(r unit.Rate) (Run, error) {
 		one, err := opt.play(ctx, r)
 		if err == nil {
-			fmt.Fprintf(progress, "%-10s %s\n", config.FormatRate(r), one)
+			fmt.Fprintf(progress, "%-10s %s\n", r, one)
 		}
 		return one, err
 	})
@@ -230,7 +229,7 @@ func (f *Finding) WriteText(w io.Writer) error {
 				late = max(late, r.Headroom.Late)
 			}
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\t%.2f\t%.1f\t\n", config.FormatRate(s.Rate), len(s.Runs), good, float64(arrived)/10, cores, float64(late)/1e6)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\t%.2f\t%.1f\t\n", s.Rate, len(s.Runs), good, float64(arrived)/10, cores, float64(late)/1e6)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -239,10 +238,10 @@ func (f *Finding) WriteText(w io.Writer) error {
 	case f.Held == 0:
 		fmt.Fprintf(w, "\nholds no rate of those that were tried")
 	default:
-		fmt.Fprintf(w, "\nholds %s per link", config.FormatRate(f.Held))
+		fmt.Fprintf(w, "\nholds %s per link", f.Held)
 	}
 	if f.NotHeld > 0 {
-		fmt.Fprintf(w, ", and not %s: %s", config.FormatRate(f.NotHeld), brief(f.Why))
+		fmt.Fprintf(w, ", and not %s: %s", f.NotHeld, brief(f.Why))
 	}
 	_, err := fmt.Fprintf(w, "; it took %.0f s\n", float64(f.Took)/1e9)
 	return err

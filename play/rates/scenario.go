@@ -58,7 +58,7 @@ const (
 // the first pod, and to one of the last. With k=4 its flows are those of fattree-no-loop.
 func (f Fabric) Scenario(r unit.Rate) (*scenario.Scenario, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: rates\ntopology:\n  fattree: {k: %d}\n  rate: %s\n  mtu: %d\n", f.K, config.FormatRate(r), f.MTU)
+	fmt.Fprintf(&b, "name: rates\ntopology:\n  fattree: {k: %d}\n  rate: %s\n  mtu: %d\n", f.K, r, f.MTU)
 	as := func(n int) int { return int(int64(n) * int64(r) / ofRate) }
 	longest := config.MaxFrame(f.MTU)
 	fmt.Fprintf(&b, "buffer: {pool: %d, static_th: %d, xoff: %d}\n",
@@ -67,10 +67,10 @@ func (f Fabric) Scenario(r unit.Rate) (*scenario.Scenario, error) {
 	for _, incast := range f.incasts() {
 		for _, s := range incast.from {
 			fmt.Fprintf(&b, "  - {name: %s, from: %s, to: %s, frame: %d, start: %s, stop: %s, via: [%s]}\n",
-				s.name, s.host, incast.to, f.MTU, config.FormatTime(begins), config.FormatTime(begins+f.Sends), strings.Join(s.via, ", "))
+				s.name, s.host, incast.to, f.MTU, begins.String(), (begins + f.Sends).String(), strings.Join(s.via, ", "))
 		}
 	}
-	fmt.Fprintf(&b, "duration: %s\nexpect: {deadlock: false, detected: false, lossless_lost: 0}\n", config.FormatTime(begins+f.Sends+drains))
+	fmt.Fprintf(&b, "duration: %s\nexpect: {deadlock: false, detected: false, lossless_lost: 0}\n", (begins + f.Sends + drains))
 	return load.Scenario("rates", []byte(b.String()))
 }
 

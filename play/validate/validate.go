@@ -169,7 +169,7 @@ func (f *File) Where() string {
 func about(s *scenario.Scenario) string {
 	n := s.Fabric.Switches()
 	return fmt.Sprintf("%d switches, %d hosts, %d links, %d flows, %d events, %s",
-		n, len(s.Fabric.Nodes)-n, len(s.Fabric.Links), len(s.Flows), len(s.Events), config.FormatTime(s.Duration))
+		n, len(s.Fabric.Nodes)-n, len(s.Fabric.Links), len(s.Flows), len(s.Events), s.Duration.String())
 }
 
 // KindOf recognises the kind of a file by its keys. A file with none of them is taken

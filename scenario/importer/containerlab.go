@@ -26,7 +26,6 @@ import (
 	"strings"
 
 	"softswitch/internal/strictyaml"
-	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -51,7 +50,7 @@ func Containerlab(name, file string, data []byte, rate unit.Rate) ([]byte, error
 	}
 	var b strings.Builder
 	b.WriteString("# Made of a topology of containerlab. Routes are shortest paths.\n")
-	fmt.Fprintf(&b, "# It has no rates: %s is supposed.\n", config.FormatRate(rate))
+	fmt.Fprintf(&b, "# It has no rates: %s is supposed.\n", rate)
 	for _, out := range l.out {
 		fmt.Fprintf(&b, "# The link of line %d is left out: %s is outside of the lab.\n", out.line, out.to)
 	}
@@ -99,7 +98,7 @@ func Containerlab(name, file string, data []byte, rate unit.Rate) ([]byte, error
 			fmt.Fprintf(&b, "    - %q\n", entry)
 		}
 	}
-	fmt.Fprintf(&b, "  rate: %s\n\nduration: 1s\n", config.FormatRate(rate))
+	fmt.Fprintf(&b, "  rate: %s\n\nduration: 1s\n", rate)
 	return []byte(b.String()), nil
 }
 

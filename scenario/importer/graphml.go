@@ -23,7 +23,6 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -73,11 +72,11 @@ func GraphML(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
 			supposed++
 		case rate:
 		default:
-			overrides = append(overrides, fmt.Sprintf("{link: %q, rate: %s}", link, config.FormatRate(e.rate)))
+			overrides = append(overrides, fmt.Sprintf("{link: %q, rate: %s}", link, e.rate))
 		}
 	}
 	if supposed > 0 {
-		fmt.Fprintf(&b, "# %d of %d links have no rate in it: %s is supposed.\n", supposed, len(g.edges), config.FormatRate(rate))
+		fmt.Fprintf(&b, "# %d of %d links have no rate in it: %s is supposed.\n", supposed, len(g.edges), rate)
 	}
 	if len(hosts) == 0 {
 		b.WriteString("# It has no hosts: each switch has one.\n")
@@ -99,7 +98,7 @@ func GraphML(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
 			fmt.Fprintf(&b, "    - %q\n", entry)
 		}
 	}
-	fmt.Fprintf(&b, "  rate: %s\n", config.FormatRate(rate))
+	fmt.Fprintf(&b, "  rate: %s\n", rate)
 	for i, o := range overrides {
 		if i == 0 {
 			b.WriteString("  overrides:\n")

@@ -169,7 +169,7 @@ func text(name string, f *fabric, flows []flow) []byte {
 	}
 	first, end := hpccSpan(f, flows)
 	if first > 0 {
-		fmt.Fprintf(&b, "# Flows begin %s earlier than there.\n", config.FormatTime(first))
+		fmt.Fprintf(&b, "# Flows begin %s earlier than there.\n", first)
 	}
 	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
 	for _, kind := range []struct {
@@ -188,7 +188,7 @@ func text(name string, f *fabric, flows []flow) []byte {
 		fmt.Fprintf(&b, "    - %s--%s\n", f.name(l.a), f.name(l.b))
 	}
 	usual := f.usual()
-	fmt.Fprintf(&b, "  rate: %s\n  delay: %s\n", config.FormatRate(usual.rate), config.FormatTime(usual.delay))
+	fmt.Fprintf(&b, "  rate: %s\n  delay: %s\n", usual.rate, usual.delay)
 	head, nth := "  overrides:\n", map[[2]int]int{}
 	for _, l := range f.links {
 		pair := [2]int{min(l.a, l.b), max(l.a, l.b)}
@@ -197,7 +197,7 @@ func text(name string, f *fabric, flows []flow) []byte {
 			id = fmt.Sprintf("%s#%d", id, nth[pair])
 		}
 		if l.rate != usual.rate || l.delay != usual.delay {
-			fmt.Fprintf(&b, "%s    - {link: %q, rate: %s, delay: %s}\n", head, id, config.FormatRate(l.rate), config.FormatTime(l.delay))
+			fmt.Fprintf(&b, "%s    - {link: %q, rate: %s, delay: %s}\n", head, id, l.rate, l.delay)
 			head = ""
 		}
 	}
@@ -207,9 +207,9 @@ func text(name string, f *fabric, flows []flow) []byte {
 	}
 	for i, x := range flows {
 		fmt.Fprintf(&b, "  - {name: f%d, from: %s, to: %s, class: %d, transport: rc, size: %d, start: %s}\n",
-			i+1, f.name(x.from), f.name(x.to), x.class, x.size, config.FormatTime(x.start-first))
+			i+1, f.name(x.from), f.name(x.to), x.class, x.size, (x.start - first).String())
 	}
-	fmt.Fprintf(&b, "\nduration: %s\n", config.FormatTime(end))
+	fmt.Fprintf(&b, "\nduration: %s\n", end)
 	return []byte(b.String())
 }
 

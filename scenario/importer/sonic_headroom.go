@@ -58,8 +58,9 @@ func (l *sonicLink) ends() []end {
 func (l *sonicLink) rate() unit.Rate { return unit.Rate(l.speed) * 1_000_000 }
 
 func (l *sonicLink) delay() unit.Time {
-	delay, _ := config.ParseCable(metres(l.cable)) // cable has found it good
-	return delay
+	var c config.Cable
+	_ = c.UnmarshalText([]byte(metres(l.cable))) // cable has found it good
+	return unit.Time(c)
 }
 
 // String is the speed and the cable of a link.
@@ -120,7 +121,7 @@ func (r *sonicReader) cable(e end) (most int) {
 		}
 		number, inMetres := strings.CutSuffix(text, "m")
 		n, err := strconv.Atoi(number)
-		if _, long := config.ParseCable(text); err != nil || !inMetres || long != nil {
+		if err != nil || !inMetres || new(config.Cable).UnmarshalText([]byte(text)) != nil {
 			r.faultf(e.at, "CABLE_LENGTH|"+key, "%s is %q; want metres, such as \"300m\"", e.port, text)
 			continue
 		}

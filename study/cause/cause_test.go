@@ -249,8 +249,8 @@ func TestApply(t *testing.T) {
 		}
 		for k, f := range h.Flows {
 			want := was.Flows[k]
-			want.Rate = map[string]string{"F0": "93.75Mbit/s", "F2": "156.25Mbit/s"}[f.Name]
-			if want.Rate == "" {
+			want.Rate = map[string]config.FlowRate{"F0": 93.75e6, "F2": 156.25e6}[f.Name]
+			if want.Rate == 0 {
 				want.Rate = was.Flows[k].Rate
 			}
 			if f != want {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"softswitch/internal/progress"
-	"softswitch/node/config"
 	"softswitch/scenario"
 	"softswitch/topo"
 )
@@ -126,7 +125,7 @@ func (c *cures) routes() (Cure, error) {
 func (c *cures) route(o scenario.Override) Route {
 	f := c.k.plan.Fabric
 	sub := f.Subnets[o.To[0]]
-	r := Route{At: f.Nodes[o.At].Name, To: fmt.Sprintf("%s/%d", config.FormatAddr(sub.Addr), topo.SubnetBits), Ports: []string{}, Backup: []string{}}
+	r := Route{At: f.Nodes[o.At].Name, To: fmt.Sprintf("%s/%d", sub.Addr, topo.SubnetBits), Ports: []string{}, Backup: []string{}}
 	for j, p := range f.Nodes[o.At].Ports {
 		name := f.Nodes[p.Peer.Node].Name
 		switch {

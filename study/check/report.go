@@ -7,7 +7,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"softswitch/node/config"
 	"softswitch/unit"
 )
 
@@ -300,7 +299,7 @@ func (c *Checker) receiver(d int, flooded bool) string {
 	sub := c.plan.Fabric.Subnets[d]
 	for ports := sub.Ports; ports != 0; ports &= ports - 1 {
 		h := c.plan.Fabric.Nodes[sub.Switch].Ports[ports.First()].Peer.Node
-		if !flooded || c.plan.Fabric.Nodes[h].Addr == c.dests[d].dead {
+		if !flooded || uint32(c.plan.Fabric.Nodes[h].Addr) == c.dests[d].dead {
 			return c.plan.Fabric.Nodes[h].Name
 		}
 	}
@@ -418,7 +417,7 @@ func (w *Witness) text() string {
 	if w.File == "" {
 		return fmt.Sprintf("no witness found in %d tries", w.Tries)
 	}
-	return fmt.Sprintf("witness: %s deadlocks at %s", w.File, config.FormatTime(w.Onset))
+	return fmt.Sprintf("witness: %s deadlocks at %s", w.File, w.Onset)
 }
 
 // hopText names a hop, with its class where the cycle has several.

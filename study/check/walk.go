@@ -152,7 +152,7 @@ func (c *Checker) follow(i int) (edges []edge, hops []int32) {
 // followAs is the way of a flow with a hash.
 func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []int32) {
 	first := c.plan.Fabric.Nodes[f.From].Ports[0].Peer
-	dst, class := c.plan.Fabric.Nodes[f.To].Addr, f.Class
+	dst, class := uint32(c.plan.Fabric.Nodes[f.To].Addr), f.Class
 	if c.index[class] < 0 || !c.switches[first.Node].LinkUp(first.Port) {
 		return nil, nil
 	}

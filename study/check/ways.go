@@ -167,7 +167,7 @@ func (c *Checker) receivers(w Way, d int, e edge) (ways []Way) {
 	flooded := c.portOf(c.tail(e)).sw == to.owner
 	for ports := f.Subnets[d].Ports; ports != 0; ports &= ports - 1 {
 		w.To = f.Nodes[to.owner].Ports[ports.First()].Peer.Node
-		if w.To != w.From && (!flooded || f.Nodes[w.To].Addr == to.dead) {
+		if w.To != w.From && (!flooded || uint32(f.Nodes[w.To].Addr) == to.dead) {
 			ways = append(ways, w)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 	"softswitch/internal/strictyaml"
-	"softswitch/node/config"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
@@ -169,7 +168,7 @@ func (k *Checked) slow(ways []Way, fill unit.Time) (events []string) {
 		done[w.To] = true
 		h := k.plan.Fabric.Nodes[w.To]
 		rate := max(k.plan.Links[h.Ports[0].Link].Rate/10, 1)
-		events = append(events, fmt.Sprintf("  - {at: %s, do: slow, host: %s, rate: %s, for: %s}\n", span(2*fill), h.Name, config.FormatRate(rate), span(20*fill)))
+		events = append(events, fmt.Sprintf("  - {at: %s, do: slow, host: %s, rate: %s, for: %s}\n", span(2*fill), h.Name, rate, span(20*fill)))
 	}
 	return events
 }
@@ -203,7 +202,7 @@ func (k *Checked) routes() (lines []string) {
 	}
 	for _, o := range k.plan.Scenario.Routes {
 		for _, to := range o.To {
-			line := fmt.Sprintf("  - {at: %s, to: %s/%d", f.Nodes[o.At].Name, config.FormatAddr(f.Subnets[to].Addr), topo.SubnetBits)
+			line := fmt.Sprintf("  - {at: %s, to: %s/%d", f.Nodes[o.At].Name, f.Subnets[to].Addr, topo.SubnetBits)
 			if o.Ports != 0 {
 				line += ", ports: " + names(o.At, o.Ports)
 			}
@@ -232,7 +231,7 @@ func (s *search) line(f scenario.Flow, length unit.Time) string {
 	name := func(node int) string { return s.plan.Fabric.Nodes[node].Name }
 	rate, more := "line", ""
 	if f.Rate > 0 {
-		rate = config.FormatRate(f.Rate)
+		rate = f.Rate.String()
 	}
 	if f.Stop > 0 && f.Stop < length {
 		more += ", stop: " + span(f.Stop)
@@ -248,7 +247,7 @@ func (s *search) line(f scenario.Flow, length unit.Time) string {
 		f.Name, name(f.From), name(f.To), f.Class, rate, f.Frame, f.TTL, span(min(f.Start, length-1)), more)
 }
 
-func span(t unit.Time) string { return strings.ReplaceAll(config.FormatTime(t), "µ", "u") }
+func span(t unit.Time) string { return strings.ReplaceAll(t.String(), "µ", "u") }
 
 // run plays one option after the other until one deadlocks in the cycle.
 func (s *search) run(ctx context.Context) error {

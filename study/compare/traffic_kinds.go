@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"softswitch/host"
+	"softswitch/host/congestion"
+	"softswitch/internal/schema"
 	"softswitch/internal/stat"
 	"softswitch/node/config"
 	"softswitch/scenario"
@@ -89,13 +91,13 @@ func trafficConnections(s *scenario.Scenario) {
 func controlled(control, profile string, phantom bool) func(*scenario.Scenario) {
 	return func(s *scenario.Scenario) {
 		trafficConnections(s)
-		c := &scenario.Congestion{Control: control, Profile: profile, CNPClass: cnpClass(s), TimesSlower: slower(s)}
+		c := &scenario.Congestion{Control: control, Profile: congestion.ProfileName(profile), CNPClass: cnpClass(s), TimesSlower: slower(s)}
 		if phantom {
 			c.Phantom = &config.Phantom{}
-			c.Phantom.Fill()
+			schema.Fill(c.Phantom)
 		} else if control == "dcqcn" {
 			c.ECN = &config.RED{}
-			c.ECN.Fill()
+			schema.Fill(c.ECN)
 		}
 		s.Congestion = c
 	}

@@ -190,7 +190,7 @@ func isPause(b []byte) bool {
 
 // known reports whether the switch never floods what is for dst. What it routes it floods too, if
 // the next station is unknown.
-func known(dst ether.MAC) bool { return dst >= stationMAC(0) && dst < stationMAC(stations) }
+func known(dst unit.MAC) bool { return dst >= stationMAC(0) && dst < stationMAC(stations) }
 
 // fate checks that a frame was counted once. What is flooded may be dropped at several ports.
 func (e *epoch) fate(before, after *dataplane.PortCounters, isPause, maybeFlooded bool) error {

@@ -17,11 +17,11 @@ import (
 // made up.
 const stations = 8
 
-func stationMAC(i int) ether.MAC { return 0x02aa00000000 + ether.MAC(i) }
-func stationIP(i int) uint32     { return 10<<24 | 1<<16 | uint32(i+1) }
+func stationMAC(i int) unit.MAC { return 0x02aa00000000 + unit.MAC(i) }
+func stationIP(i int) uint32    { return 10<<24 | 1<<16 | uint32(i+1) }
 
 // gatewayMAC is that of port p of the switch.
-func gatewayMAC(p unit.Port) ether.MAC { return 0x020000010000 + ether.MAC(p) }
+func gatewayMAC(p unit.Port) unit.MAC { return 0x020000010000 + unit.MAC(p) }
 
 // generator makes frames.
 type generator struct {
@@ -43,7 +43,7 @@ func (g *generator) frame(in unit.Port, buf []byte) []byte {
 	case k < 60:
 		f = g.arp(in, buf)
 	case k < 75:
-		f = append(buf[:0], g.fabric.Frame(r, 0x02bb00000000+ether.MAC(in))...)
+		f = append(buf[:0], g.fabric.Frame(r, 0x02bb00000000+unit.MAC(in))...)
 	case k < 82 && g.far[in] != nil:
 		f = g.honest(in, buf)
 	case k < 85 && g.last != nil:
@@ -91,7 +91,7 @@ func (g *generator) data(in unit.Port, buf []byte) []byte {
 		ether.PutMAC(f, gatewayMAC(in))
 	case 2:
 		if r.IntN(4) == 0 {
-			ether.PutMAC(f, ether.Broadcast)
+			ether.PutMAC(f, unit.Broadcast)
 		}
 	}
 	if r.IntN(8) == 0 {
@@ -109,7 +109,7 @@ func (g *generator) data(in unit.Port, buf []byte) []byte {
 func (g *generator) pause(in unit.Port, buf []byte) []byte {
 	f := buf[:pfcframe.Len]
 	clear(f)
-	ether.SetAddresses(f, [...]ether.MAC{0x0180c2000001, gatewayMAC(in)}[g.rng.IntN(2)], farMAC(in))
+	ether.SetAddresses(f, [...]unit.MAC{0x0180c2000001, gatewayMAC(in)}[g.rng.IntN(2)], farMAC(in))
 	binary.BigEndian.PutUint16(f[12:], pfcframe.EtherType)
 	binary.BigEndian.PutUint16(f[14:], pfcframe.OpcodePause)
 	binary.BigEndian.PutUint16(f[16:], [...]uint16{0, g.fabric.Quanta, 65535}[g.rng.IntN(3)])
@@ -121,7 +121,7 @@ func (g *generator) arp(in unit.Port, buf []byte) []byte {
 	f := buf[:ether.MinLen]
 	clear(f)
 	from, to := int(in)+g.ports*r.IntN(400), r.IntN(stations+2)
-	ether.SetAddresses(f, ether.Broadcast, stationMAC(from))
+	ether.SetAddresses(f, unit.Broadcast, stationMAC(from))
 	binary.BigEndian.PutUint16(f[12:], ether.TypeARP)
 	ether.PutARP(f[ether.HeaderLen:], uint16(1+r.IntN(2)), stationMAC(from), stationIP(from), 0, stationIP(to))
 	return f
@@ -148,7 +148,7 @@ func (g *generator) honest(in unit.Port, buf []byte) []byte {
 	return f
 }
 
-func farMAC(in unit.Port) ether.MAC { return 0x02cc00000000 + ether.MAC(in) }
+func farMAC(in unit.Port) unit.MAC { return 0x02cc00000000 + unit.MAC(in) }
 
 // group is a frame to one of the addresses that no bridge forwards, or of MAC Control to another.
 func (g *generator) group(buf []byte) []byte {
@@ -156,7 +156,7 @@ func (g *generator) group(buf []byte) []byte {
 	for i := range f {
 		f[i] = byte(g.rng.Uint32())
 	}
-	ether.PutMAC(f, 0x0180c2000000+ether.MAC(g.rng.IntN(20)))
+	ether.PutMAC(f, 0x0180c2000000+unit.MAC(g.rng.IntN(20)))
 	if g.rng.IntN(2) == 0 {
 		binary.BigEndian.PutUint16(f[12:], pfcframe.EtherType)
 	}

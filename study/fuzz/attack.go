@@ -3,11 +3,11 @@ package fuzz
 import (
 	"slices"
 
-	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
 	"softswitch/link/forge"
 	"softswitch/link/impair"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // attackStream is where the random numbers of cases of mode Attack begin: see jumboStream.
@@ -79,10 +79,10 @@ func (m *maker) ends(node string) (links []Link) {
 }
 
 // address is that of a port of a node.
-func (m *maker) address(node string) ether.MAC {
+func (m *maker) address(node string) unit.MAC {
 	n := slices.Index(m.Switches, node)
 	if n < 0 {
 		n = len(m.Switches) + slices.Index(m.Hosts, node)
 	}
-	return ether.MAC(topo.PortMAC(n, m.rng.IntN(max(1, len(m.ends(node))))))
+	return unit.MAC(topo.PortMAC(n, m.rng.IntN(max(1, len(m.ends(node))))))
 }

@@ -202,7 +202,7 @@ func (c *Case) writeTopology(b *strings.Builder) {
 	if len(c.Links) > 0 {
 		def = c.Links[0]
 	}
-	fmt.Fprintf(b, "  rate: %s\n  delay: %s\n  jitter: %s\n", config.FormatRate(def.Rate), span(def.Delay), span(def.Jitter))
+	fmt.Fprintf(b, "  rate: %s\n  delay: %s\n  jitter: %s\n", def.Rate, span(def.Delay), span(def.Jitter))
 	if c.MTU > 0 {
 		fmt.Fprintf(b, "  mtu: %d\n", c.MTU)
 	}
@@ -212,7 +212,7 @@ func (c *Case) writeTopology(b *strings.Builder) {
 	head := "  overrides:\n"
 	for _, l := range c.Links {
 		if l.Rate != def.Rate || l.Delay != def.Delay || l.Jitter != def.Jitter {
-			fmt.Fprintf(b, "%s    - {link: %s--%s, rate: %s, delay: %s, jitter: %s}\n", head, l.A, l.B, config.FormatRate(l.Rate), span(l.Delay), span(l.Jitter))
+			fmt.Fprintf(b, "%s    - {link: %s--%s, rate: %s, delay: %s, jitter: %s}\n", head, l.A, l.B, l.Rate, span(l.Delay), span(l.Jitter))
 			head = ""
 		}
 	}
@@ -241,7 +241,7 @@ func (c *Case) writeTraffic(b *strings.Builder) {
 	for i, f := range c.Flows {
 		rate, stop := "line", ""
 		if f.Rate > 0 {
-			rate = config.FormatRate(f.Rate)
+			rate = f.Rate.String()
 		}
 		if f.Stop > 0 {
 			stop = ", stop: " + span(f.Stop)
@@ -296,7 +296,7 @@ func (e Event) keys() string {
 	if e.Do == "storm" {
 		s += fmt.Sprintf(", class: %d", e.Class)
 	} else {
-		s += ", rate: " + config.FormatRate(e.Rate)
+		s += ", rate: " + e.Rate.String()
 	}
 	if e.For > 0 {
 		s += ", for: " + span(e.For)
@@ -308,4 +308,4 @@ func list[T any](all []T) string {
 	return strings.ReplaceAll(strings.ReplaceAll(fmt.Sprint(all), "[ ", "["), " ", ", ")
 }
 
-func span(t unit.Time) string { return strings.ReplaceAll(config.FormatTime(t), "µ", "u") }
+func span(t unit.Time) string { return strings.ReplaceAll(t.String(), "µ", "u") }

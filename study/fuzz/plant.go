@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"softswitch/detect"
-	"softswitch/node/config"
 	"softswitch/oracle"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -266,7 +265,7 @@ func (c *Case) plantText(n int) string {
 	case Storm:
 		text += fmt.Sprintf("host %s pauses from %s on", p.Host, span(first.At))
 	case Slow:
-		text += fmt.Sprintf("host %s receives at %s from %s on", p.Host, config.FormatRate(first.Rate), span(first.At))
+		text += fmt.Sprintf("host %s receives at %s from %s on", p.Host, first.Rate, span(first.At))
 	case Chatter:
 		text += fmt.Sprintf("host %s pauses on and off from %s to %s", p.Host, span(first.At), span(last.At+last.For))
 	case EndedStorm:

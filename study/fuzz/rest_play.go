@@ -15,14 +15,12 @@ import (
 // still is a plan in which the same happens up to a time, itself included, and then every source
 // stops, every host is well again, a stopped switch goes on, and nothing else happens: a link that
 // is down stays down. It lasts until end. What is not changed is shared with p.
-func still(p *scenario.Plan, at, end unit.Time) (*scenario.Plan, error) {
+func still(p *scenario.Plan, at, end unit.Time) *scenario.Plan {
 	q, s := *p, *p.Scenario
 	s.Duration = end
 	q.Scenario, q.Hosts, q.Events = &s, slices.Clone(p.Hosts), nil
 	for i := range q.Hosts {
-		if err := stillHost(&q.Hosts[i], at, end); err != nil {
-			return nil, err
-		}
+		stillHost(&q.Hosts[i], at, end)
 	}
 	stopped := map[int]bool{}
 	for _, e := range p.Events {
@@ -37,44 +35,31 @@ func still(p *scenario.Plan, at, end unit.Time) (*scenario.Plan, error) {
 			q.Events = append(q.Events, scenario.Event{At: at + 1, Do: scenario.Continue, Node: i})
 		}
 	}
-	return &q, nil
+	return &q
 }
 
 // stillHost stops the flows of a host after a time, and what it does to others; none begins by
 // end.
-func stillHost(h *config.Host, at, end unit.Time) error {
+func stillHost(h *config.Host, at, end unit.Time) {
 	flows, acts := h.Flows, h.Acts
 	h.Flows, h.Acts = nil, nil
 	for _, f := range flows {
-		start, err := config.ParseTime(f.Start)
-		if err != nil {
-			return err
-		}
-		stop, err := config.ParseTime(f.Stop)
-		if err != nil {
-			return err
-		}
 		switch {
-		case start > at: // it stays: how many flows a host has changes when it sends
-			f.Start, f.Stop = config.FormatTime(end+1), config.FormatTime(0)
-		case stop == 0 || stop > at:
-			f.Stop = config.FormatTime(at + 1)
+		case f.Start > at: // it stays: how many flows a host has changes when it sends
+			f.Start, f.Stop = end+1, 0
+		case f.Stop == 0 || f.Stop > at:
+			f.Stop = at + 1
 		}
 		h.Flows = append(h.Flows, f)
 	}
 	for _, a := range acts {
-		when, err := config.ParseTime(a.At)
-		if err != nil {
-			return err
-		}
-		if when <= at {
+		if a.At <= at {
 			h.Acts = append(h.Acts, a)
 		}
 	}
 	if len(h.Acts) > 0 {
-		h.Acts = append(h.Acts, config.Act{At: config.FormatTime(at + 1), Do: "normal"})
+		h.Acts = append(h.Acts, config.Act{At: at + 1, Do: "normal"})
 	}
-	return nil
 }
 
 // hopOf is the longest time that a pause takes over a link behind a full frame.
@@ -129,10 +114,7 @@ func playRest(plan *scenario.Plan, at unit.Time, opt sim.Options, judge judge) (
 }
 
 func (r *restRun) play() error {
-	end, err := still(r.plan, r.at, r.at+mostQuiets*r.quiet)
-	if err != nil {
-		return err
-	}
+	end := still(r.plan, r.at, r.at+mostQuiets*r.quiet)
 	for _, e := range end.Events {
 		if e.Do == scenario.Kill {
 			r.dead[r.fabric.Nodes[e.Node].ID] = true

@@ -1,7 +1,6 @@
 package drawing
 
 import (
-	"softswitch/node/config"
 	"softswitch/scenario"
 	"softswitch/topo"
 )
@@ -25,7 +24,7 @@ func OfPlan(p *scenario.Plan) *Graph {
 		if l.Note != "" {
 			l.Note += ", "
 		}
-		l.Note += verb + config.FormatTime(e.At)
+		l.Note += verb + e.At.String()
 	}
 	return g
 }

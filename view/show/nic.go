@@ -10,7 +10,6 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/node/client"
-	"softswitch/node/config"
 	"softswitch/node/observe"
 )
 
@@ -53,7 +52,7 @@ func NICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers 
 	var slow []string
 	for i := range nics {
 		if r := nics[i].Drain; r > 0 {
-			slow = append(slow, fmt.Sprintf("The stack of %s takes frames at %s only.", nics[i].Name, config.FormatRate(r)))
+			slow = append(slow, fmt.Sprintf("The stack of %s takes frames at %s only.", nics[i].Name, r))
 		}
 	}
 	if len(slow) > 0 {

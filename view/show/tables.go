@@ -8,7 +8,6 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/node/client"
-	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -17,7 +16,7 @@ func speed(bps int64) string {
 	if bps == 0 {
 		return "unlimited"
 	}
-	return config.FormatRate(unit.Rate(bps))
+	return unit.Rate(bps).String()
 }
 
 func upDown(up bool) string {

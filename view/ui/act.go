@@ -9,6 +9,7 @@ import (
 	"softswitch/internal/strictyaml"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
+	"softswitch/unit"
 )
 
 // Order is what a page wants done to a lab.
@@ -33,7 +34,7 @@ type Orders interface {
 	Heal(ctx context.Context, links ...netnslab.LinkState) error
 	Impair(ctx context.Context, w config.Wire, links ...netnslab.LinkState) error
 	Storm(ctx context.Context, class int, hosts ...string) error
-	Slow(ctx context.Context, rate string, hosts ...string) error
+	Slow(ctx context.Context, rate unit.Rate, hosts ...string) error
 	Normal(ctx context.Context, hosts ...string) error
 	Start(ctx context.Context, hosts ...string) error
 	Stop(ctx context.Context, hosts ...string) error
@@ -108,7 +109,11 @@ func behave(ctx context.Context, to Orders, w *wiring, o Order) error {
 	case o.Do == "storm":
 		return to.Storm(ctx, o.Class, o.Host)
 	case o.Do == "slow":
-		return to.Slow(ctx, o.Rate, o.Host)
+		rate, err := unit.ParseRate(o.Rate)
+		if err != nil {
+			return senseless("%v", err)
+		}
+		return to.Slow(ctx, rate, o.Host)
 	}
 	return to.Normal(ctx, o.Host)
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 
 	"softswitch/buffer"
 
@@ -67,10 +66,10 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 	for _, s := range switches {
 		add(s.Name, "switch", s.ID, s.Ports, verdict.Rules(s.BuildBuffer()))
 	}
-	hostAt := map[string]int{} // by address, among nodes
+	hostAt := map[unit.Addr]int{} // among nodes
 	for _, h := range hosts {
 		add(h.Name, "host", h.ID, []config.Port{h.Port}, nil)
-		hostAt[strings.Split(h.Address, "/")[0]] = len(w.nodes) - 1
+		hostAt[h.Address.IP] = len(w.nodes) - 1
 	}
 	for _, h := range hosts {
 		for _, f := range h.Flows {
@@ -123,14 +122,10 @@ func (w *wiring) link(a, b unit.NodePort) {
 // rate is the rate of a port; its configuration has been checked.
 func (w *wiring) rate(p unit.NodePort) unit.Rate {
 	i := w.index[p.Node]
-	text := ""
 	if i < len(w.switches) {
-		text = w.switches[i].Ports[p.Port].Rate
-	} else {
-		text = w.hosts[i-len(w.switches)].Port.Rate
+		return w.switches[i].Ports[p.Port].Rate
 	}
-	r, _ := config.ParseRate(text)
-	return r
+	return w.hosts[i-len(w.switches)].Port.Rate
 }
 
 // from and to are the nodes of a direction, by index.

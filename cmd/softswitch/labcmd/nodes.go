@@ -13,6 +13,7 @@ import (
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
+	"softswitch/unit"
 )
 
 func labExec(name *string) *cobra.Command {
@@ -265,7 +266,11 @@ fill, and it pauses its switch. "lab normal" ends it.`,
 		Args:              cli.Arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: cli.Offer(name, cli.HostNames),
 		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.OrdersTo(st).Slow(cmd.Context(), args[1], args[0])
+			rate, err := unit.ParseRate(args[1])
+			if err != nil {
+				return err
+			}
+			return lab.OrdersTo(st).Slow(cmd.Context(), rate, args[0])
 		}),
 	}
 }

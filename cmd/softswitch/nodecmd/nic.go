@@ -16,6 +16,7 @@ import (
 	"softswitch/live/node"
 	"softswitch/node/config"
 	"softswitch/play/nicdemo"
+	"softswitch/unit"
 	"softswitch/view/show"
 )
 
@@ -60,9 +61,9 @@ that the scenario lists under "nics".`,
 	f.StringVarP(&file, "config", "c", "", "configuration file (YAML), instead of the other flags")
 	f.StringVar(&h.Port.Name, "wire", "", "interface to the fabric")
 	f.StringVar(&h.Stack, "stack", "nic0", "interface to make for programs")
-	f.StringVar(&h.Address, "address", "", `address of the host with its prefix length, "10.0.0.2/24"`)
-	f.StringVar(&h.Gateway, "gateway", "", "where the default route leads")
-	f.StringVar(&h.Port.Rate, "rate", "0", `rate of the wire, by which a pause is measured, "100Mbit/s"; "0" is unlimited`)
+	f.TextVar(&h.Address, "address", h.Address, `address of the host with its prefix length, "10.0.0.2/24"`)
+	f.TextVar(&h.Gateway, "gateway", h.Gateway, "where the default route leads")
+	f.TextVar(&h.Port.Rate, "rate", h.Port.Rate, `rate of the wire, by which a pause is measured, "100Mbit/s"; "0" is unlimited`)
 	f.StringVar(&h.Live.Control, "control", "", "control socket to make, for show, slow and normal")
 	waitFlag(c, &wait)
 	c.MarkFlagFilename("config", "yaml", "yml")
@@ -74,7 +75,7 @@ func nicConfig(file string, flags config.Host) (config.Host, error) {
 	switch {
 	case file != "" && flags.Port.Name != "":
 		return flags, errors.New("nic: the file names the wire; give --config or --wire, not both")
-	case file == "" && (flags.Port.Name == "" || flags.Address == ""):
+	case file == "" && (flags.Port.Name == "" || flags.Address.IP == 0):
 		return flags, errors.New("nic: give a file with -c, or --wire and --address; see `softswitch nic --help`")
 	case file == "":
 		flags.Name, flags.ID = "nic", 1
@@ -106,14 +107,15 @@ resumes it when it is half empty.`,
 		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
 	}, func(ctx context.Context, t *cli.Target, args []string) error {
 		last := len(args) - 1
-		if r, err := config.ParseRate(args[last]); err != nil || r == 0 {
+		rate, err := unit.ParseRate(args[last])
+		if err != nil || rate == 0 {
 			return fmt.Errorf("RATE: %q; give one above zero such as 10Mbit/s, as the last argument", args[last])
 		}
 		nic, err := t.NIC(args[:last])
 		if err != nil {
 			return err
 		}
-		return nic.Slow(ctx, args[last], args[:last]...)
+		return nic.Slow(ctx, rate, args[:last]...)
 	})
 }
 
