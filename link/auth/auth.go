@@ -23,9 +23,6 @@ var modeNames = [...]string{"off", "accept", "strict"}
 // String is the mode's name in files.
 func (m Mode) String() string { return modeNames[m] }
 
-// Modes are the names of all modes, as a new slice.
-func Modes() []string { return append([]string(nil), modeNames[:]...) }
-
 // ParseMode is the mode of a name. The error lists the valid names.
 func ParseMode(name string) (Mode, error) {
 	for m, n := range modeNames {

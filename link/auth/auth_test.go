@@ -579,7 +579,7 @@ func TestNoKeyIsPrinted(t *testing.T) {
 }
 
 func TestModes(t *testing.T) {
-	for _, name := range Modes() {
+	for _, name := range modeNames {
 		if m, err := ParseMode(name); err != nil || m.String() != name {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}

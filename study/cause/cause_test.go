@@ -417,22 +417,6 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestFirst stops at the onset, which is that of the whole run.
-func TestFirst(t *testing.T) {
-	for _, k := range cases {
-		s := known(t, k.name)
-		c := newCase(t, s, k.seed)
-		d, ok, err := First(simtest.Compile(t, s), k.seed)
-		if err != nil || !ok || !reflect.DeepEqual(d, c.Deadlock) {
-			t.Errorf("%s: %+v, %v, %v, want %+v", k.name, d, ok, err, c.Deadlock)
-		}
-	}
-	calm := simtest.Shipped(t, "pause", "none")
-	if d, ok, err := First(simtest.Compile(t, calm), 1); ok || err != nil {
-		t.Errorf("pause: %+v, %v, want none", d, err)
-	}
-}
-
 // TestStopped: watch ends a run, and its error comes back.
 func TestStopped(t *testing.T) {
 	stop := errors.New("stop")
