@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"softswitch/internal/control"
 	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -39,10 +38,7 @@ func sum(all ...[unit.Priorities]uint64) (s classes) {
 }
 
 // PFCCounters are PFC frames by port and class since they were cleared.
-type PFCCounters struct {
-	Cleared string    `json:"cleared,omitempty"` // when, RFC 3339
-	Ports   []PFCPort `json:"ports"`
-}
+type PFCCounters = since[PFCPort]
 
 type PFCPort struct {
 	Port    string       `json:"port"`
@@ -62,33 +58,17 @@ type pfcHistory struct {
 	Paused      bool      `json:"paused"`
 }
 
-func fetchPFC(e control.Endpoint) (out PFCCounters, err error) {
-	c, err := client.Counters(e, client.ClearPFC)
-	if err != nil {
-		return out, err
+func (p *PFCPort) less(old *PFCPort) {
+	p.Rx, p.Tx = p.Rx.less(old.Rx), p.Tx.less(old.Tx)
+	p.Pause -= old.Pause
+	for k := range p.History {
+		p.History[k].Transitions -= old.History[k].Transitions
+		p.History[k].Total -= old.History[k].Total
 	}
-	for i := range c.Switch.Ports {
-		out.Ports = append(out.Ports, pfcOf(&c.Switch, i))
-	}
-	if c.Cleared == nil {
-		return out, nil
-	}
-	out.Cleared = c.Cleared.Time
-	for i := range out.Ports {
-		p, old := &out.Ports[i], pfcOf(&c.Cleared.Switch, i)
-		p.Rx, p.Tx = p.Rx.less(old.Rx), p.Tx.less(old.Tx)
-		p.Pause -= old.Pause
-		for k := range p.History {
-			p.History[k].Transitions -= old.History[k].Transitions
-			p.History[k].Total -= old.History[k].Total
-		}
-	}
-	return out, nil
 }
 
-// pfcOf is the PFC counters of port i of w. Received resumes count as PFC frames too.
-func pfcOf(w *observe.Switch, i int) PFCPort {
-	p := &w.Ports[i]
+// pfcOf is the PFC counters of port p of w. Received resumes count as PFC frames too.
+func pfcOf(w *observe.Switch, p *observe.Port) PFCPort {
 	out := PFCPort{Port: p.Name, Pause: p.RxPause8023, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
 	for _, c := range w.Lossless {
 		h := pfcHistory{
@@ -131,10 +111,6 @@ func joinInts(ns []int) string {
 	return strings.Join(s, ",")
 }
 
-func fetchWatchdog(e control.Endpoint) (*observe.Watchdog, error) {
-	return client.Watchdog(e)
-}
-
 // whole formats t in whole milliseconds.
 func whole(t unit.Time) string { return strconv.FormatInt(int64(t/unit.Millisecond), 10) }
 
@@ -144,7 +120,7 @@ func pair(a, b uint64) string { return fmt.Sprintf("%d/%d", a, b) }
 // received pauses did to each queue.
 func PFC(history *bool) View[PFCCounters] {
 	return View[PFCCounters]{
-		Fetch: fetchPFC,
+		Fetch: fetchSince(client.ClearPFC, pfcOf, (*PFCPort).less),
 		Tables: func(c PFCCounters) []table {
 			if *history {
 				return []table{pfcHistoryTable(c)}
@@ -183,8 +159,7 @@ func LosslessPriorities() View[observe.Setup] {
 // WatchdogConfig shows the configuration of the PFC watchdog, by port.
 func WatchdogConfig() View[*observe.Watchdog] {
 	return View[*observe.Watchdog]{
-		Fetch: fetchWatchdog,
-
+		Fetch: client.Watchdog,
 		Merge: true, Empty: "No PFC watchdog runs.",
 		Tables: func(w *observe.Watchdog) []table {
 			t := table{header: []string{"PORT", "ACTION", "DETECTION TIME", "RESTORATION TIME", "POLL INTERVAL"}}
@@ -203,7 +178,7 @@ func WatchdogConfig() View[*observe.Watchdog] {
 // *empty also the queues without one.
 func WatchdogStats(empty *bool) View[*observe.Watchdog] {
 	return View[*observe.Watchdog]{
-		Fetch: fetchWatchdog,
+		Fetch: client.Watchdog,
 		Merge: true, Empty: "No PFC watchdog has seen a storm.",
 		Tables: func(w *observe.Watchdog) []table {
 			t := table{header: []string{"QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP", "TX LAST OK/DROP", "RX LAST OK/DROP"}}
