@@ -60,21 +60,12 @@ func (w *reference) section(o *Object) {
 		fmt.Fprintf(&w.out, "| `%s` | %s | %s | %s |\n", f.Key, cell(w.kind(f.Value, below+f.Key)), cell(def), cell(w.text(f)))
 	}
 	w.out.WriteString("\n")
-	for i, keys := range o.Rules.OneOf {
-		if i == 0 {
-			w.out.WriteString("One of these is given: ")
-		} else {
-			w.out.WriteString("; ")
+	if sets := o.Rules.OneOf; len(sets) > 0 {
+		var each []string
+		for _, set := range sets {
+			each = append(each, keys(set))
 		}
-		for j, k := range keys {
-			if j > 0 {
-				w.out.WriteString(", ")
-			}
-			fmt.Fprintf(&w.out, "`%s`", k)
-		}
-	}
-	if len(o.Rules.OneOf) > 0 {
-		w.out.WriteString(".\n\n")
+		fmt.Fprintf(&w.out, "One of these is given: %s.\n\n", strings.Join(each, "; "))
 	}
 }
 
