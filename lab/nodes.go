@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	netnslab "softswitch/netns-lab"
 )
@@ -116,11 +117,10 @@ func Names(st *netnslab.State, kind string) (names []string) {
 }
 
 // Endpoints are the control sockets of nodes.
-func Endpoints(nodes []netnslab.NodeState) (ends []control.Endpoint) {
-	for _, n := range nodes {
-		ends = append(ends, control.Endpoint{Name: n.Name, Path: ControlPath(n)})
-	}
-	return ends
+func Endpoints(nodes []netnslab.NodeState) []control.Endpoint {
+	return lists.Map(nodes, func(n netnslab.NodeState) control.Endpoint {
+		return control.Endpoint{Name: n.Name, Path: ControlPath(n)}
+	})
 }
 
 // PickSwitches returns the switches with these names; without names, all switches.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/lists"
 )
 
 // grace is how long a process has between SIGTERM and SIGKILL.
@@ -36,11 +38,7 @@ func DownAll(names []string, lost bool, progress io.Writer) error {
 	if lost {
 		down = DownLost
 	}
-	var errs []error
-	for _, n := range names {
-		errs = append(errs, down(n, progress))
-	}
-	return errors.Join(errs...)
+	return errors.Join(lists.Map(names, func(n string) error { return down(n, progress) })...)
 }
 
 // Remove is Down for exactly the lab st. If another lab has taken its name, that one is

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/safefile"
 )
 
@@ -285,11 +286,7 @@ func (st *State) Link(a, b string) (LinkState, error) {
 }
 
 func list(links []LinkState) string {
-	var s []string
-	for _, l := range links {
-		s = append(s, l.String())
-	}
-	return strings.Join(s, ", ")
+	return strings.Join(lists.Map(links, LinkState.String), ", ")
 }
 
 // bootID returns the kernel's id of this boot.

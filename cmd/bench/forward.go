@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"softswitch/internal/lists"
 	"softswitch/link"
 )
 
@@ -249,11 +250,8 @@ func stopAll(children []*child) {
 }
 
 // deaths are the errors of processes that have ended.
-func deaths(children []*child) (errs []error) {
-	for _, c := range children {
-		errs = append(errs, c.died())
-	}
-	return errs
+func deaths(children []*child) []error {
+	return lists.Map(children, (*child).died)
 }
 
 // startTimeout is how long a device may take until it forwards.
@@ -405,11 +403,7 @@ func sumUp(name string, turns []Turn) DUT {
 		{&d.CPU, func(t Turn) float64 { return t.CPU }},
 		{&d.PerCPU, Turn.perCPU},
 	} {
-		var figures []float64
-		for _, t := range turns {
-			figures = append(figures, f.figure(t))
-		}
-		*f.into = spread(figures)
+		*f.into = spread(lists.Map(turns, f.figure))
 	}
 	d.SenderLimited = d.Delivered.Median >= allForwarded*d.Offered.Median
 	d.Starved = !d.SenderLimited && d.CPU.Median < wholeCPU

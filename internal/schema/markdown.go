@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // Markdown is the reference of a format whose name, such as "scenario", is that of the
@@ -61,11 +63,7 @@ func (w *reference) section(o *Object) {
 	}
 	w.out.WriteString("\n")
 	if sets := o.Rules.OneOf; len(sets) > 0 {
-		var each []string
-		for _, set := range sets {
-			each = append(each, keys(set))
-		}
-		fmt.Fprintf(&w.out, "One of these is given: %s.\n\n", strings.Join(each, "; "))
+		fmt.Fprintf(&w.out, "One of these is given: %s.\n\n", strings.Join(lists.Map(sets, keys), "; "))
 	}
 }
 
@@ -86,11 +84,7 @@ func (w *reference) cases(r Rules) {
 }
 
 func keys(names []string) string {
-	var list []string
-	for _, n := range names {
-		list = append(list, "`"+n+"`")
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(lists.Map(names, func(n string) string { return "`" + n + "`" }), ", ")
 }
 
 // kind is what a value is, with a link to the section of an object; path is where it

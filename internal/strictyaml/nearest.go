@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // DidYouMean is ` (did you mean "x"?)` for the choices nearest to name, at most
@@ -37,11 +39,7 @@ func Nearest(name string, choices []string, n int) []string {
 		}
 	}
 	slices.SortStableFunc(near, func(a, b scored) int { return a.d - b.d })
-	var names []string
-	for _, s := range near[:min(n, len(near))] {
-		names = append(names, s.name)
-	}
-	return names
+	return lists.Map(near[:min(n, len(near))], func(s scored) string { return s.name })
 }
 
 // distance is the Levenshtein distance of a and b in bytes.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"softswitch/internal/lists"
 	"softswitch/live"
 )
 
@@ -49,13 +50,10 @@ func absent(names []string) (missing []string) {
 var errNotThere = errors.New("interfaces are missing")
 
 // interfaces are the names of those that there are.
-func interfaces() (names []string) {
+func interfaces() []string {
 	all, err := net.Interfaces()
 	if err != nil {
 		return []string{err.Error()}
 	}
-	for _, i := range all {
-		names = append(names, i.Name)
-	}
-	return names
+	return lists.Map(all, func(i net.Interface) string { return i.Name })
 }

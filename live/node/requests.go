@@ -12,6 +12,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/internal/version"
 	"softswitch/link/auth"
 	"softswitch/live"
@@ -42,10 +43,7 @@ type switchNode struct {
 }
 
 func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
-	var names []string
-	for _, p := range sw.Config().Ports {
-		names = append(names, p.Name)
-	}
+	names := lists.Map(sw.Config().Ports, func(p dataplane.PortConfig) string { return p.Name })
 	return &switchNode{sw: sw, fixed: fixed, journal: observe.NewJournal(names), files: &files{}, marks: map[string]*observe.Mark{}, storms: observe.Storms{}}
 }
 

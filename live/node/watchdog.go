@@ -10,6 +10,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/detect/watchdog"
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/live"
 	"softswitch/node/client"
@@ -138,10 +139,7 @@ func (s *switchNode) portSet(names []string) (set unit.PortSet, err error) {
 	if len(names) == 0 || slices.Contains(names, "all") {
 		return (*watched)(nil).set(s.sw), nil
 	}
-	var all []string
-	for _, p := range s.sw.Config().Ports {
-		all = append(all, p.Name)
-	}
+	all := lists.Map(s.sw.Config().Ports, func(p dataplane.PortConfig) string { return p.Name })
 	for _, name := range names {
 		i := slices.Index(all, name)
 		if i < 0 {

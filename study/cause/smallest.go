@@ -3,6 +3,7 @@ package cause
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/scenario"
 )
 
@@ -167,11 +168,7 @@ func (c *Case) reduced(each Each, singles []Trial) (*Trial, error) {
 		}
 	}
 	starts := [][]Treatment{hosts, inLoop, slices.Concat(hosts, inLoop), everything}
-	var joined []Treatment
-	for _, s := range starts {
-		joined = append(joined, Join(s...))
-	}
-	tried, err := c.TryAll(each, "sets", joined)
+	tried, err := c.TryAll(each, "sets", lists.Map(starts, func(s []Treatment) Treatment { return Join(s...) }))
 	if err != nil {
 		return nil, err
 	}

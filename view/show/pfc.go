@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -21,11 +22,7 @@ func (c classes) less(old classes) classes {
 }
 
 func (c classes) cells(name string) []string {
-	cells := []string{name}
-	for _, n := range c {
-		cells = append(cells, Thousands(n))
-	}
-	return cells
+	return append([]string{name}, lists.Map(c[:], Thousands)...)
 }
 
 func sum(all ...[unit.Priorities]uint64) (s classes) {
@@ -104,11 +101,7 @@ func pfcHistoryTable(c PFCCounters) table {
 }
 
 func joinInts(ns []int) string {
-	var s []string
-	for _, n := range ns {
-		s = append(s, strconv.Itoa(n))
-	}
-	return strings.Join(s, ",")
+	return strings.Join(lists.Map(ns, strconv.Itoa), ",")
 }
 
 // whole formats t in whole milliseconds.

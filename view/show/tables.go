@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
@@ -91,10 +92,7 @@ func lessReasons(now, old map[string]uint64) {
 
 // reasons formats how often each reason was counted, in the order of their names.
 func reasons(counts map[string]uint64) string {
-	var texts []string
-	for _, reason := range slices.Sorted(maps.Keys(counts)) {
-		texts = append(texts, reason+" "+Thousands(counts[reason]))
-	}
+	texts := lists.Map(slices.Sorted(maps.Keys(counts)), func(reason string) string { return reason + " " + Thousands(counts[reason]) })
 	return strings.Join(texts, ", ")
 }
 

@@ -10,6 +10,7 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/unit"
@@ -543,19 +544,12 @@ func (m *model) deadlock(at unit.Time) *Deadlock {
 }
 
 // loops is a cycle of each component.
-func (m *model) loops(s *oracle.Stuck) (loops [][]At) {
-	for _, c := range s.Components {
-		loops = append(loops, m.w.queues(s.Cycle(c.Queues[0])))
-	}
-	return loops
+func (m *model) loops(s *oracle.Stuck) [][]At {
+	return lists.Map(s.Components, func(c oracle.Component) []At { return m.w.queues(s.Cycle(c.Queues[0])) })
 }
 
 func (m *model) loopText(loops [][]At) string {
-	var all []string
-	for _, l := range loops {
-		all = append(all, m.w.loopText(l))
-	}
-	return strings.Join(all, "; and ")
+	return strings.Join(lists.Map(loops, m.w.loopText), "; and ")
 }
 
 // arrow is a direction in words: "core0 → agg2-0".
@@ -565,10 +559,7 @@ func (w *wiring) arrow(dir int) string {
 
 // loopText is a loop in words: "a → b → c → a".
 func (w *wiring) loopText(loop []At) string {
-	var names []string
-	for _, q := range loop {
-		names = append(names, w.nodes[w.from(q.Dir)].Name)
-	}
+	names := lists.Map(loop, func(q At) string { return w.nodes[w.from(q.Dir)].Name })
 	return strings.Join(append(names, names[0]), " → ")
 }
 

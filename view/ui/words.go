@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // namedMax is the most links that a sentence names.
@@ -41,10 +43,7 @@ func (m *model) words(s *State) string {
 		parts = append(parts, fmt.Sprintf("%s is slow.", m.w.nodes[i].Name))
 	}
 	if len(s.Down) > 0 {
-		var names []string
-		for _, l := range s.Down {
-			names = append(names, m.w.links[l].Name)
-		}
+		names := lists.Map(s.Down, func(l int) string { return m.w.links[l].Name })
 		parts = append(parts, "Down: "+strings.Join(names, ", ")+".")
 	}
 	if text := droppedText(s.DroppedOf); text != "" {
@@ -103,10 +102,7 @@ func (m *model) passing(s *State) (free []At) {
 
 // list names queues and their classes.
 func (m *model) list(all []At) string {
-	var names []string
-	for _, q := range all {
-		names = append(names, m.w.arrow(q.Dir))
-	}
+	names := lists.Map(all, func(q At) string { return m.w.arrow(q.Dir) })
 	if n := len(names) - namedMax; n > 0 {
 		names = append(names[:namedMax], fmt.Sprintf("%d more", n))
 	}
