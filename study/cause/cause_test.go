@@ -161,7 +161,7 @@ func TestPlantedStorm(t *testing.T) {
 	if got := texts(s.Sets); !slices.Equal(got, []string{"host h1-0"}) {
 		t.Errorf("of %d, %q prevent it, want host h1-0 only", len(singles), got)
 	}
-	if first := c.Chronology.Earliest(); !first.Host || first.Node != "h1-0" {
+	if first := c.Chronology.Periods[c.Chronology.Sources[0]]; !first.Host || first.Node != "h1-0" {
 		t.Errorf("the earliest source is %+v, want host h1-0", first)
 	}
 }
