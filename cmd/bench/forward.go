@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"softswitch/internal/lists"
@@ -167,12 +168,7 @@ func (f *forward) leaveOut(d dut, why error) {
 }
 
 func (f *forward) isAbsent(d dut) bool {
-	for _, a := range f.absent {
-		if a.Name == d.name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.absent, func(a Absent) bool { return a.Name == d.name })
 }
 
 // measure takes all rounds at one length.
@@ -301,10 +297,7 @@ func awaitForwarding(ctx context.Context, b *bed, frame []byte, children []*chil
 
 // compare reads frames from the sink until enough were right or one was not.
 func compare(sink link.Link, frame []byte) error {
-	bufs := make([][]byte, 64)
-	for i := range bufs {
-		bufs[i] = make([]byte, 2048)
-	}
+	bufs := buffers(64)
 	for good := 0; good < goodFrames; {
 		n, err := sink.Read(bufs)
 		if err != nil {

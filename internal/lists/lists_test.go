@@ -16,3 +16,14 @@ func TestMap(t *testing.T) {
 		}
 	}
 }
+
+func TestWhere(t *testing.T) {
+	odd := func(n int) bool { return n%2 == 1 }
+	all := []int{3, 2, 1}
+	if got := Where(all, odd); !slices.Equal(got, []int{3, 1}) || !slices.Equal(all, []int{3, 2, 1}) {
+		t.Errorf("got %d of %d, want the odd ones in order, and all as they were", got, all)
+	}
+	if got := Where([]int{2}, odd); got != nil {
+		t.Errorf("got %#v, want nil", got)
+	}
+}

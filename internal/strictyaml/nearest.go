@@ -1,8 +1,8 @@
 package strictyaml
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"softswitch/internal/lists"
@@ -15,10 +15,7 @@ func DidYouMean(name string, choices []string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	for i, s := range near {
-		near[i] = fmt.Sprintf("%q", s)
-	}
-	return " (did you mean " + strings.Join(near, " or ") + "?)"
+	return " (did you mean " + strings.Join(lists.Map(near, strconv.Quote), " or ") + "?)"
 }
 
 // Nearest returns at most n of the choices whose edit distance from name is at

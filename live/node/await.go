@@ -38,13 +38,11 @@ func Await(ctx context.Context, w io.Writer, names []string, wait time.Duration)
 }
 
 // absent are those of these names that no interface has now.
-func absent(names []string) (missing []string) {
-	for _, name := range names {
-		if _, err := net.InterfaceByName(name); err != nil {
-			missing = append(missing, name)
-		}
-	}
-	return missing
+func absent(names []string) []string {
+	return lists.Where(names, func(name string) bool {
+		_, err := net.InterfaceByName(name)
+		return err != nil
+	})
 }
 
 var errNotThere = errors.New("interfaces are missing")

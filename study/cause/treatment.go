@@ -173,13 +173,9 @@ func portOf(f *topo.Fabric, node int, name string) (int, error) {
 	return i, nil
 }
 
-func namesOf(f *topo.Fabric, kind topo.Kind) (names []string) {
-	for _, n := range f.Nodes {
-		if n.Kind == kind {
-			names = append(names, n.Name)
-		}
-	}
-	return names
+func namesOf(f *topo.Fabric, kind topo.Kind) []string {
+	of := lists.Where(f.Nodes, func(n topo.Node) bool { return n.Kind == kind })
+	return lists.Map(of, func(n topo.Node) string { return n.Name })
 }
 
 // unknown says that there is no such thing, and which there are: all up to eight.

@@ -394,26 +394,10 @@ func (m *model) happened() (told, moved bool) {
 // state is the fabric at a time, after all events up to it and settle. It ends the tick.
 func (m *model) state(at unit.Time) State {
 	s := State{T: ms(at - m.origin), Load: make([]int, len(m.w.far)), Pauses: m.pauses, Log: m.log, Problem: m.problem, Declared: m.declared}
-	for i := range m.w.links {
-		if m.isDown(2*i) || m.isDown(2*i+1) {
-			s.Down = append(s.Down, i)
-		}
-	}
-	for i, silent := range m.silent {
-		if silent {
-			s.Silent = append(s.Silent, i)
-		}
-	}
-	for i, n := range m.storming {
-		if n > 0 {
-			s.Storms = append(s.Storms, i)
-		}
-	}
-	for i, slow := range m.slow {
-		if slow {
-			s.SlowHosts = append(s.SlowHosts, i)
-		}
-	}
+	s.Down = below(len(m.w.links), func(i int) bool { return m.isDown(2*i) || m.isDown(2*i+1) })
+	s.Silent = below(len(m.silent), func(i int) bool { return m.silent[i] })
+	s.Storms = below(len(m.storming), func(i int) bool { return m.storming[i] > 0 })
+	s.SlowHosts = below(len(m.slow), func(i int) bool { return m.slow[i] })
 	for i, on := range m.paused {
 		if on {
 			s.Paused = append(s.Paused, At{i / unit.Priorities, i % unit.Priorities})
@@ -423,11 +407,7 @@ func (m *model) state(at unit.Time) State {
 		m.counted(&s, i)
 	}
 	s.DroppedOf = m.droppedOf()
-	for _, h := range m.sending {
-		if h.Flows > 0 {
-			s.Sending = append(s.Sending, h)
-		}
-	}
+	s.Sending = lists.Where(m.sending, func(h Sending) bool { return h.Flows > 0 })
 	s.Labels = slices.SortedFunc(maps.Keys(m.labels), Label.compare)
 	s.Waits = m.waiting()
 	s.Measures = slices.SortedFunc(maps.Keys(m.measures), Measure.compare)
@@ -444,6 +424,16 @@ func (m *model) state(at unit.Time) State {
 	s.Words = m.words(&s)
 	m.tick = tick{labels: map[Label]bool{}}
 	return s
+}
+
+// below are the numbers below n that is is true of.
+func below(n int, is func(int) bool) (all []int) {
+	for i := range n {
+		if is(i) {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // isDown reports whether the port that a direction leaves is down, by its events or, for

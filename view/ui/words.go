@@ -82,7 +82,7 @@ func (m *model) triggerText(d *Declared) string {
 }
 
 // passing are the paused queues that are not stuck.
-func (m *model) passing(s *State) (free []At) {
+func (m *model) passing(s *State) []At {
 	stuck := map[At]bool{}
 	if d := s.Deadlock; d != nil && !d.Over {
 		for _, q := range d.Core {
@@ -92,12 +92,7 @@ func (m *model) passing(s *State) (free []At) {
 			stuck[q] = true
 		}
 	}
-	for _, q := range s.Paused {
-		if !stuck[q] {
-			free = append(free, q)
-		}
-	}
-	return free
+	return lists.Where(s.Paused, func(q At) bool { return !stuck[q] })
 }
 
 // list names queues and their classes.
