@@ -167,11 +167,7 @@ func outcomeSim(ctx context.Context, s *scenario.Scenario, seed uint64) (string,
 	if err != nil {
 		return "", err
 	}
-	w, err := sim.New(plan, sim.Options{Seed: seed, Detectors: catalog.Factories(), Watch: func(unit.Time) error { return ctx.Err() }})
-	if err != nil {
-		return "", err
-	}
-	v, err := w.Run()
+	v, err := sim.Play(plan, sim.Options{Seed: seed, Detectors: catalog.Factories(), Watch: func(unit.Time) error { return ctx.Err() }})
 	if err != nil {
 		return "", err
 	}
