@@ -129,9 +129,7 @@ func (st *State) remove(boot string, progress io.Writer) error {
 		}
 	}
 	checkpoint()
-	for _, dir := range st.hostingDirs() {
-		errs = append(errs, os.RemoveAll(dir))
-	}
+	errs = append(errs, lists.Map(st.hostingDirs(), os.RemoveAll)...)
 	errs = append(errs, restoreBacklog(st.dir, boot, progress))
 	checkpoint()
 	if err := errors.Join(errs...); err != nil {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/lists"
 )
 
 // markOf is the alias of lo in a node's namespace. Without a record it shows that the
@@ -194,9 +196,7 @@ func (l lost) remove(boot string, progress io.Writer) error {
 	for i, path := range l.namespaces {
 		errs = append(errs, removeMarked(path), os.RemoveAll(filepath.Join(l.dir, l.nodes[i])))
 	}
-	for _, dir := range glob(l.dir, hostingPrefix+"*") {
-		errs = append(errs, os.RemoveAll(dir))
-	}
+	errs = append(errs, lists.Map(glob(l.dir, hostingPrefix+"*"), os.RemoveAll)...)
 	if err := os.Remove(filepath.Join(l.dir, stateName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		errs = append(errs, err)
 	}

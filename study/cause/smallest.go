@@ -57,7 +57,7 @@ func (c *Case) TryAll(each Each, what string, all []Treatment) ([]Trial, error) 
 
 // Singles are the treatments of each host that misbehaves, and of each lossless flow.
 func (c *Case) Singles() (all []Treatment) {
-	return append(c.misbehaving(), c.losslessFlows()...)
+	return append(c.misbehaving(), lists.Map(c.losslessFlows(), func(f string) Treatment { return Treatment{Flows: []string{f}} })...)
 }
 
 func (c *Case) misbehaving() (all []Treatment) {
@@ -69,13 +69,9 @@ func (c *Case) misbehaving() (all []Treatment) {
 	return all
 }
 
-func (c *Case) losslessFlows() (all []Treatment) {
-	for _, f := range c.Scenario.Flows {
-		if c.lossless(f) {
-			all = append(all, Treatment{Flows: []string{f.Name}})
-		}
-	}
-	return all
+// losslessFlows are the names of those of the scenario's flows.
+func (c *Case) losslessFlows() []string {
+	return lists.Map(lists.Where(c.Scenario.Flows, c.lossless), func(f scenario.Flow) string { return f.Name })
 }
 
 func (c *Case) lossless(f scenario.Flow) bool {

@@ -36,12 +36,8 @@ func (m *model) words(s *State) string {
 	} else if s.Deadlock == nil {
 		parts = append(parts, "No link is paused.")
 	}
-	for _, i := range s.Storms {
-		parts = append(parts, fmt.Sprintf("%s storms: it pauses without end.", m.w.nodes[i].Name))
-	}
-	for _, i := range s.SlowHosts {
-		parts = append(parts, fmt.Sprintf("%s is slow.", m.w.nodes[i].Name))
-	}
+	parts = append(parts, lists.Map(s.Storms, func(i int) string { return m.w.nodes[i].Name + " storms: it pauses without end." })...)
+	parts = append(parts, lists.Map(s.SlowHosts, func(i int) string { return m.w.nodes[i].Name + " is slow." })...)
 	if len(s.Down) > 0 {
 		names := lists.Map(s.Down, func(l int) string { return m.w.links[l].Name })
 		parts = append(parts, "Down: "+strings.Join(names, ", ")+".")
