@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	netnslab "softswitch/netns-lab"
 )
@@ -69,35 +70,29 @@ func Load(name string) (*netnslab.State, error) {
 func runsNIC(n netnslab.NodeState) bool { return len(n.Command) > 1 && n.Command[1] == nicCommand }
 
 // NICs are the names of the hosts whose process is softswitch nic.
-func NICs(st *netnslab.State) (names []string) {
-	for _, n := range st.Nodes {
-		if runsNIC(n) {
-			names = append(names, n.Name)
-		}
-	}
-	return names
+func NICs(st *netnslab.State) []string { return called(lists.Where(st.Nodes, runsNIC)) }
+
+// called are the names of nodes.
+func called(nodes []netnslab.NodeState) []string {
+	return lists.Map(nodes, func(n netnslab.NodeState) string { return n.Name })
 }
 
 // Pick returns the nodes with these names, or all if there are no names. They must be
 // of kind "switch" or "host"; "" allows both.
 func Pick(st *netnslab.State, names []string, kind string) (nodes []netnslab.NodeState, err error) {
-	byName := map[string]netnslab.NodeState{}
-	for _, n := range st.Nodes {
-		byName[n.Name] = n
-		if len(names) == 0 && (kind == "" || n.Kind == kind) {
-			nodes = append(nodes, n)
-		}
+	if len(names) == 0 {
+		nodes = ofKind(st, kind)
 	}
 	all := Names(st, kind)
 	for _, name := range names {
-		n, ok := byName[name]
+		i := slices.IndexFunc(st.Nodes, func(n netnslab.NodeState) bool { return n.Name == name })
 		switch {
-		case !ok:
+		case i < 0:
 			return nil, fmt.Errorf("lab %s: no node %q%s; there is: %s", st.Name, name, strictyaml.DidYouMean(name, all), strings.Join(all, ", "))
-		case kind != "" && n.Kind != kind:
-			return nil, fmt.Errorf("lab %s: %s is a %s; want a %s: %s", st.Name, name, n.Kind, kind, strings.Join(all, ", "))
+		case kind != "" && st.Nodes[i].Kind != kind:
+			return nil, fmt.Errorf("lab %s: %s is a %s; want a %s: %s", st.Name, name, st.Nodes[i].Kind, kind, strings.Join(all, ", "))
 		}
-		nodes = append(nodes, n)
+		nodes = append(nodes, st.Nodes[i])
 	}
 	if len(nodes) == 0 {
 		return nil, fmt.Errorf("lab %s has no %s", st.Name, kind)
@@ -106,21 +101,17 @@ func Pick(st *netnslab.State, names []string, kind string) (nodes []netnslab.Nod
 }
 
 // Names are the names of the nodes of a kind; "" means all nodes.
-func Names(st *netnslab.State, kind string) (names []string) {
-	for _, n := range st.Nodes {
-		if kind == "" || n.Kind == kind {
-			names = append(names, n.Name)
-		}
-	}
-	return names
+func Names(st *netnslab.State, kind string) []string { return called(ofKind(st, kind)) }
+
+func ofKind(st *netnslab.State, kind string) []netnslab.NodeState {
+	return lists.Where(st.Nodes, func(n netnslab.NodeState) bool { return kind == "" || n.Kind == kind })
 }
 
 // Endpoints are the control sockets of nodes.
-func Endpoints(nodes []netnslab.NodeState) (ends []control.Endpoint) {
-	for _, n := range nodes {
-		ends = append(ends, control.Endpoint{Name: n.Name, Path: ControlPath(n)})
-	}
-	return ends
+func Endpoints(nodes []netnslab.NodeState) []control.Endpoint {
+	return lists.Map(nodes, func(n netnslab.NodeState) control.Endpoint {
+		return control.Endpoint{Name: n.Name, Path: ControlPath(n)}
+	})
 }
 
 // PickSwitches returns the switches with these names; without names, all switches.

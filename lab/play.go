@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/client"
@@ -160,25 +161,16 @@ func hostsAct(s *scenario.Scenario, from, to unit.Time) bool {
 		})
 }
 
-func switches(p *scenario.Plan) (names []string) {
-	for _, s := range p.Switches {
-		names = append(names, s.Name)
-	}
-	return names
+func switches(p *scenario.Plan) []string {
+	return lists.Map(p.Switches, func(s config.Switch) string { return s.Name })
 }
 
-func hosts(p *scenario.Plan) (names []string) {
-	for _, h := range p.Hosts {
-		names = append(names, h.Name)
-	}
-	return names
+func hosts(p *scenario.Plan) []string {
+	return lists.Map(p.Hosts, func(h config.Host) string { return h.Name })
 }
 
-func ends(st *netnslab.State, nodes []string) (ends []control.Endpoint) {
-	for _, name := range nodes {
-		ends = append(ends, control.Endpoint{Name: name, Path: controlPath(st, name)})
-	}
-	return ends
+func ends(st *netnslab.State, nodes []string) []control.Endpoint {
+	return lists.Map(nodes, func(name string) control.Endpoint { return control.Endpoint{Name: name, Path: controlPath(st, name)} })
 }
 
 // do carries out one scheduled event.

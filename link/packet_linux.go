@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
+	"softswitch/internal/lists"
 	"softswitch/link/offload"
 	"softswitch/unit"
 )
@@ -166,10 +167,7 @@ func unknownInterface(err error) error {
 	if lerr != nil || len(ifis) == 0 {
 		return err
 	}
-	names := make([]string, len(ifis))
-	for i, ifi := range ifis {
-		names[i] = ifi.Name
-	}
+	names := lists.Map(ifis, func(ifi net.Interface) string { return ifi.Name })
 	return fmt.Errorf("%w; this network namespace has %s", err, strings.Join(names, ", "))
 }
 

@@ -10,6 +10,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/event"
+	"softswitch/internal/lists"
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/link/impair"
@@ -337,11 +338,7 @@ func (n *Node) Stats(p unit.Port) link.Stats {
 
 // AllStats are the link statistics of all ports.
 func (n *Node) AllStats() []link.Stats {
-	all := make([]link.Stats, len(n.ports))
-	for i := range all {
-		all[i] = n.Stats(unit.Port(i))
-	}
-	return all
+	return lists.Map(n.ports, func(p *port) link.Stats { return n.Stats(p.n) })
 }
 
 // EventsLost is the number of events that were not logged because the log was too slow.
@@ -352,11 +349,7 @@ func (n *Node) EventsLost() uint64 {
 }
 
 func (n *Node) names() []string {
-	names := make([]string, len(n.ports))
-	for i, p := range n.ports {
-		names[i] = p.opt.Name
-	}
-	return names
+	return lists.Map(n.ports, func(p *port) string { return p.opt.Name })
 }
 
 // eventsFirst is for how many events there is room from the beginning.

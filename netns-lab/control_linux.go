@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
 
@@ -39,24 +38,19 @@ func (st *State) setEnd(e End, up bool) error {
 	if n.Via != nil {
 		return n.ask("link", SetLink{e.Iface, up}, nil)
 	}
-	ns, err := n.open()
+	s, err := n.seat()
 	if err != nil {
 		return err
 	}
-	defer ns.Close()
-	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
-	if err != nil {
-		return err
-	}
-	defer nl.Close()
-	link, err := nl.LinkByName(e.Iface)
+	defer s.close()
+	link, err := s.nl.LinkByName(e.Iface)
 	if err != nil {
 		return err
 	}
 	if up {
-		return nl.LinkSetUp(link)
+		return s.nl.LinkSetUp(link)
 	}
-	return nl.LinkSetDown(link)
+	return s.nl.LinkSetDown(link)
 }
 
 // Stdio is a command's input and output; nil is none.
@@ -199,13 +193,9 @@ func (st *State) start(ctx context.Context, n *NodeState) error {
 			return err
 		}
 	}
-	ns, err := n.open()
-	if err != nil {
-		return err
-	}
 	b := &builder{st: st, seats: map[string]*seat{}, kids: map[int]process{}}
 	defer b.close()
-	home, err := newSeat(ns)
+	home, err := n.seat()
 	if err != nil {
 		return err
 	}

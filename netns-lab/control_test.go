@@ -16,10 +16,7 @@ import (
 func TestFailAndHeal(t *testing.T) {
 	b := newBench(t)
 	st := b.up(b.lab())
-	link, err := st.Link("h0", "s0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := st.Links[0] // h0 to s0
 	want := func(want bool) {
 		t.Helper()
 		r := st.Inspect()
@@ -73,28 +70,6 @@ func TestRestart(t *testing.T) {
 	b.down()
 	if err := st.Restart(t.Context(), "s0"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want one that the lab is gone", err)
-	}
-}
-
-func TestNamesOfLinks(t *testing.T) {
-	link := func(a, ai, b, bi string) LinkState { return LinkState{A: End{a, ai, ""}, B: End{b, bi, ""}} }
-	st := &State{Name: "x", Links: []LinkState{link("a", "p0", "b", "p0"), link("b", "p1", "a", "p1"), link("b", "p2", "c", "p0")}}
-	for _, c := range []struct{ a, b, want string }{
-		{"c", "b", "b:p2 <-> c:p0"},
-		{"b", "c:p0", "b:p2 <-> c:p0"},
-		{"a:p1", "b", "b:p1 <-> a:p1"},
-		{"a", "b", "more than one link"},
-		{"a", "c", `no link between "a" and "c"; there is: a:p0 <-> b:p0, b:p1 <-> a:p1, b:p2 <-> c:p0`},
-		{"a:p9", "b", "no link"},
-	} {
-		l, err := st.Link(c.a, c.b)
-		got := l.String()
-		if err != nil {
-			got = err.Error()
-		}
-		if !strings.Contains(got, c.want) {
-			t.Errorf("Link(%q, %q) = %s, want %s", c.a, c.b, got, c.want)
-		}
 	}
 }
 

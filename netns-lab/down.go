@@ -12,6 +12,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/lists"
 )
 
 // grace is how long a process has between SIGTERM and SIGKILL.
@@ -36,11 +38,7 @@ func DownAll(names []string, lost bool, progress io.Writer) error {
 	if lost {
 		down = DownLost
 	}
-	var errs []error
-	for _, n := range names {
-		errs = append(errs, down(n, progress))
-	}
-	return errors.Join(errs...)
+	return errors.Join(lists.Map(names, func(n string) error { return down(n, progress) })...)
 }
 
 // Remove is Down for exactly the lab st. If another lab has taken its name, that one is
@@ -131,9 +129,7 @@ func (st *State) remove(boot string, progress io.Writer) error {
 		}
 	}
 	checkpoint()
-	for _, dir := range st.hostingDirs() {
-		errs = append(errs, os.RemoveAll(dir))
-	}
+	errs = append(errs, lists.Map(st.hostingDirs(), os.RemoveAll)...)
 	errs = append(errs, restoreBacklog(st.dir, boot, progress))
 	checkpoint()
 	if err := errors.Join(errs...); err != nil {

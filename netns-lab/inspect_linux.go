@@ -9,9 +9,6 @@ import (
 	"net"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 )
 
 // Report is the present state of a lab.
@@ -197,17 +194,12 @@ func (r Report) WriteText(out io.Writer) error {
 
 // interfaces returns the flags of the interfaces in the node's namespace.
 func (n *NodeState) interfaces() (map[string]net.Flags, error) {
-	ns, err := n.open()
+	s, err := n.seat()
 	if err != nil {
 		return nil, err
 	}
-	defer ns.Close()
-	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
-	if err != nil {
-		return nil, err
-	}
-	defer nl.Close()
-	links, err := nl.LinkList()
+	defer s.close()
+	links, err := s.nl.LinkList()
 	if err != nil {
 		return nil, err
 	}

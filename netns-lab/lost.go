@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/lists"
 )
 
 // markOf is the alias of lo in a node's namespace. Without a record it shows that the
@@ -53,17 +53,12 @@ func findLost(name string) (lost, error) {
 // hasMark reports whether lo of the namespace has that alias. A namespace that cannot
 // be entered has none.
 func hasMark(path, mark string) bool {
-	ns, err := netns.GetFromPath(path)
+	s, err := seatAt(path)
 	if err != nil {
 		return false
 	}
-	defer ns.Close()
-	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
-	if err != nil {
-		return false
-	}
-	defer nl.Close()
-	lo, err := nl.LinkByName("lo")
+	defer s.close()
+	lo, err := s.nl.LinkByName("lo")
 	return err == nil && lo.Attrs().Alias == mark
 }
 
@@ -201,9 +196,7 @@ func (l lost) remove(boot string, progress io.Writer) error {
 	for i, path := range l.namespaces {
 		errs = append(errs, removeMarked(path), os.RemoveAll(filepath.Join(l.dir, l.nodes[i])))
 	}
-	for _, dir := range glob(l.dir, hostingPrefix+"*") {
-		errs = append(errs, os.RemoveAll(dir))
-	}
+	errs = append(errs, lists.Map(glob(l.dir, hostingPrefix+"*"), os.RemoveAll)...)
 	if err := os.Remove(filepath.Join(l.dir, stateName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		errs = append(errs, err)
 	}
@@ -223,17 +216,12 @@ func glob(dir, pattern string) []string {
 // removeMarked removes a namespace's veths, which would otherwise wait for the kernel,
 // and its name.
 func removeMarked(path string) error {
-	ns, err := netns.GetFromPath(path)
+	s, err := seatAt(path)
 	if err != nil {
 		return err
 	}
-	defer ns.Close()
-	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
-	if err != nil {
-		return err
-	}
-	defer nl.Close()
-	links, err := nl.LinkList()
+	defer s.close()
+	links, err := s.nl.LinkList()
 	if err != nil {
 		return err
 	}
@@ -241,7 +229,7 @@ func removeMarked(path string) error {
 		if link.Type() != "veth" {
 			continue
 		}
-		if err := nl.LinkDel(link); err != nil && !isGone(err) {
+		if err := s.nl.LinkDel(link); err != nil && !isGone(err) {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"softswitch/internal/lists"
 )
 
 // Step is one piece of work. Its String is a shell line of equal effect.
@@ -251,9 +253,7 @@ func (s start) String() string {
 		words = append(words, "chrt --rr 1")
 	}
 	words = append(words, "setsid env -C", quote(s.Dir))
-	for _, w := range append(append([]string{}, s.Env...), s.Command...) {
-		words = append(words, quote(w))
-	}
+	words = append(words, lists.Map(slices.Concat(s.Env, s.Command), quote)...)
 	return strings.Join(words, " ") + " </dev/null >" + quote(filepath.Join(s.Dir, LogName)) + " 2>&1 &"
 }
 

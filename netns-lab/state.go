@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/safefile"
 )
 
@@ -233,11 +234,7 @@ func Labs() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("netnslab: %s: %w", RunDir(), err)
 	}
-	names := make([]string, len(found))
-	for i, path := range found {
-		names[i] = filepath.Base(filepath.Dir(path))
-	}
-	return names, nil
+	return lists.Map(found, func(path string) string { return filepath.Base(filepath.Dir(path)) }), nil
 }
 
 // save writes the state in one piece: a reader sees the old one or the new one.
@@ -263,33 +260,6 @@ func (st *State) node(name string) (*NodeState, error) {
 		names = append(names, st.Nodes[i].Name)
 	}
 	return nil, fmt.Errorf("netnslab: lab %s: no node %q; there is: %s", st.Name, name, strings.Join(names, ", "))
-}
-
-// Link returns the link between two ends, each "node" or "node:iface", in either
-// order. It is an error if none fits, or more than one.
-func (st *State) Link(a, b string) (LinkState, error) {
-	fits := func(e End, want string) bool { return e.Node == want || e.String() == want }
-	var found []LinkState
-	for _, l := range st.Links {
-		if fits(l.A, a) && fits(l.B, b) || fits(l.A, b) && fits(l.B, a) {
-			found = append(found, l)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return LinkState{}, fmt.Errorf("netnslab: lab %s: no link between %q and %q; there is: %s", st.Name, a, b, list(st.Links))
-	}
-	return LinkState{}, fmt.Errorf("netnslab: lab %s: more than one link between %q and %q: name the interface too, node:iface; there is: %s", st.Name, a, b, list(found))
-}
-
-func list(links []LinkState) string {
-	var s []string
-	for _, l := range links {
-		s = append(s, l.String())
-	}
-	return strings.Join(s, ", ")
 }
 
 // bootID returns the kernel's id of this boot.

@@ -44,6 +44,24 @@ func newSeat(ns netns.NsHandle) (*seat, error) {
 	return &seat{ns, nl}, nil
 }
 
+// seatAt opens the namespace at a path.
+func seatAt(path string) (*seat, error) {
+	ns, err := netns.GetFromPath(path)
+	if err != nil {
+		return nil, err
+	}
+	return newSeat(ns)
+}
+
+// seat opens the node's namespace.
+func (n *NodeState) seat() (*seat, error) {
+	ns, err := n.open()
+	if err != nil {
+		return nil, err
+	}
+	return newSeat(ns)
+}
+
 func (s *seat) close() {
 	s.nl.Close()
 	s.ns.Close()

@@ -53,7 +53,7 @@ func Sim(ctx context.Context, plan *scenario.Plan, opt SimOptions, out io.Writer
 		}
 		defer page.Close()
 	}
-	play := simulate
+	play := sim.Play
 	if opt.Page || opt.HTML != "" {
 		play = func(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
 			return ui.Simulate(plan, opt, stream)
@@ -69,12 +69,4 @@ func Sim(ctx context.Context, plan *scenario.Plan, opt SimOptions, out io.Writer
 	err = tell(v)
 	page.AwaitEnd(ctx, out)
 	return err
-}
-
-func simulate(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
-	w, err := sim.New(plan, opt)
-	if err != nil {
-		return nil, err
-	}
-	return w.Run()
 }

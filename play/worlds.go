@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"softswitch/detect/catalog"
+	"softswitch/internal/lists"
 	"softswitch/lab"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -60,10 +61,7 @@ func (t tally) String() string {
 	}
 	all := slices.Sorted(maps.Keys(t))
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(t[b], t[a]) })
-	for i, w := range all {
-		all[i] = fmt.Sprintf("%d x %s", t[w], w)
-	}
-	return strings.Join(all, "; ")
+	return strings.Join(lists.Map(all, func(w string) string { return fmt.Sprintf("%d x %s", t[w], w) }), "; ")
 }
 
 // Worlds configures how scenarios are played in both worlds.
@@ -169,11 +167,7 @@ func outcomeSim(ctx context.Context, s *scenario.Scenario, seed uint64) (string,
 	if err != nil {
 		return "", err
 	}
-	w, err := sim.New(plan, sim.Options{Seed: seed, Detectors: catalog.Factories(), Watch: func(unit.Time) error { return ctx.Err() }})
-	if err != nil {
-		return "", err
-	}
-	v, err := w.Run()
+	v, err := sim.Play(plan, sim.Options{Seed: seed, Detectors: catalog.Factories(), Watch: func(unit.Time) error { return ctx.Err() }})
 	if err != nil {
 		return "", err
 	}

@@ -4,8 +4,9 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"softswitch/internal/schema"
 	"strconv"
+
+	"softswitch/internal/schema"
 )
 
 // expect reads an expectation, the value of the key at path.

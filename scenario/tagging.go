@@ -7,7 +7,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
+	"softswitch/topo"
 	"softswitch/topo/tagger"
 	"softswitch/unit"
 )
@@ -33,10 +35,7 @@ func (p *Plan) TakeOutRules(switches []string) error {
 	for _, name := range switches {
 		i, ok := p.Fabric.Node(name)
 		if !ok || i >= p.Fabric.Switches() {
-			var names []string
-			for _, n := range p.Fabric.Nodes[:p.Fabric.Switches()] {
-				names = append(names, n.Name)
-			}
+			names := lists.Map(p.Fabric.Nodes[:p.Fabric.Switches()], func(n topo.Node) string { return n.Name })
 			return fmt.Errorf("--without: no switch is called %q%s; there are %s", name, strictyaml.DidYouMean(name, names), span(names))
 		}
 		p.Tagging.Rules[i] = nil
@@ -141,10 +140,7 @@ func (r *TaggingReport) WriteText(out io.Writer) error {
 	}
 	fmt.Fprintf(w, "then class %d, which is lossy\n\nrules\tfor what comes in by one of these ports and leaves by one of them\n", r.Lossy)
 	for _, sw := range r.Rules {
-		var changes []string
-		for _, c := range sw.Classes {
-			changes = append(changes, fmt.Sprintf("%d to %d", c.From, c.To))
-		}
+		changes := lists.Map(sw.Classes, func(c TaggingChange) string { return fmt.Sprintf("%d to %d", c.From, c.To) })
 		fmt.Fprintf(w, "  %s\t%s\tclass %s\n", sw.Switch, strings.Join(sw.Ports, " "), strings.Join(changes, ", "))
 	}
 	if len(r.Flows) > 0 {
@@ -173,9 +169,5 @@ func (f *TaggedFlow) outcome() string {
 }
 
 func (f *TaggedFlow) way() string {
-	var hops []string
-	for _, h := range f.Hops {
-		hops = append(hops, fmt.Sprintf("%s %d", h.Switch, h.Class))
-	}
-	return strings.Join(hops, ", ")
+	return strings.Join(lists.Map(f.Hops, func(h TaggedHop) string { return fmt.Sprintf("%s %d", h.Switch, h.Class) }), ", ")
 }

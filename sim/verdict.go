@@ -12,6 +12,7 @@ import (
 	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
+	"softswitch/scenario"
 	"softswitch/unit"
 )
 
@@ -62,6 +63,15 @@ func (r *recorder) countOnce(f *flooded, from int) {
 			}
 		}
 	}
+}
+
+// Play builds the world of a plan and runs it to its end.
+func Play(plan *scenario.Plan, opt Options) (*verdict.Verdict, error) {
+	w, err := New(plan, opt)
+	if err != nil {
+		return nil, err
+	}
+	return w.Run()
 }
 
 // Run plays the scenario to its end and judges it. A World can run only once.

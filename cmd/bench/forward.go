@@ -8,8 +8,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"softswitch/internal/lists"
 	"softswitch/link"
 )
 
@@ -166,12 +168,7 @@ func (f *forward) leaveOut(d dut, why error) {
 }
 
 func (f *forward) isAbsent(d dut) bool {
-	for _, a := range f.absent {
-		if a.Name == d.name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.absent, func(a Absent) bool { return a.Name == d.name })
 }
 
 // measure takes all rounds at one length.
@@ -249,11 +246,8 @@ func stopAll(children []*child) {
 }
 
 // deaths are the errors of processes that have ended.
-func deaths(children []*child) (errs []error) {
-	for _, c := range children {
-		errs = append(errs, c.died())
-	}
-	return errs
+func deaths(children []*child) []error {
+	return lists.Map(children, (*child).died)
 }
 
 // startTimeout is how long a device may take until it forwards.
@@ -303,10 +297,7 @@ func awaitForwarding(ctx context.Context, b *bed, frame []byte, children []*chil
 
 // compare reads frames from the sink until enough were right or one was not.
 func compare(sink link.Link, frame []byte) error {
-	bufs := make([][]byte, 64)
-	for i := range bufs {
-		bufs[i] = make([]byte, 2048)
-	}
+	bufs := buffers(64)
 	for good := 0; good < goodFrames; {
 		n, err := sink.Read(bufs)
 		if err != nil {
@@ -405,11 +396,7 @@ func sumUp(name string, turns []Turn) DUT {
 		{&d.CPU, func(t Turn) float64 { return t.CPU }},
 		{&d.PerCPU, Turn.perCPU},
 	} {
-		var figures []float64
-		for _, t := range turns {
-			figures = append(figures, f.figure(t))
-		}
-		*f.into = spread(figures)
+		*f.into = spread(lists.Map(turns, f.figure))
 	}
 	d.SenderLimited = d.Delivered.Median >= allForwarded*d.Offered.Median
 	d.Starved = !d.SenderLimited && d.CPU.Median < wholeCPU

@@ -11,7 +11,6 @@ import (
 
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
-	"softswitch/study/shard"
 	"softswitch/unit"
 	"softswitch/view/plot"
 )
@@ -46,77 +45,22 @@ var (
 	boundaryRates    = []unit.Rate{1000, 2000, 3000, 4000, 4500, 4900, 4950, 5000, 5050, 5100, 5500, 6000, 8000, 10000, 20000, 40000}
 )
 
-// boundaryLines is how many lines the table has.
-func boundaryLines() int { return len(boundaryRates) + len(boundarySwitches)*len(boundaryTTLs) }
-
-// boundaryLine is a line of the table: one of the two.
-type boundaryLine struct {
-	Trial Trial       `json:"trial"`
-	Loop  boundaryRow `json:"loop"`
-}
-
-// BoundaryCommand is what shards of the table are of.
-const BoundaryCommand = "boundary"
-
 // MeasureBoundary fills the table, using all processors, until ctx ends; it reports
 // progress on show.
 func MeasureBoundary(ctx context.Context, show io.Writer) (*boundaryTable, error) {
-	lines, err := measureLines(ctx, show, shard.Part{})
-	if err != nil {
-		return nil, err
-	}
-	return newBoundaryTable(lines), nil
-}
-
-// BoundaryPart measures a part of the table's lines.
-func BoundaryPart(ctx context.Context, show io.Writer, part shard.Part) (*shard.File, error) {
-	lines, err := measureLines(ctx, show, part)
-	if err != nil {
-		return nil, err
-	}
-	return shard.New(BoundaryCommand, part, boundaryLines(), struct{}{}, lines, true), nil
-}
-
-// MergeBoundary is the table of all shards.
-func MergeBoundary(w *shard.Whole) (*boundaryTable, error) {
-	if err := w.Inputs(&struct{}{}); err != nil {
-		return nil, err
-	}
-	lines, err := shard.Records[boundaryLine](w)
-	if err != nil {
-		return nil, err
-	}
-	return newBoundaryTable(lines), nil
-}
-
-// measureLines measures a part of the lines: first those of the sweep, then the loops.
-func measureLines(ctx context.Context, show io.Writer, part shard.Part) ([]boundaryLine, error) {
-	lines := make([]boundaryLine, part.Count(boundaryLines()))
+	rates := len(boundaryRates)
+	t := &boundaryTable{LinkRate: Link, Sweep: make([]Trial, rates), Loops: make([]boundaryRow, len(boundarySwitches)*len(boundaryTTLs))}
 	watch := func(unit.Time) error { return ctx.Err() }
-	return lines, progress.Each(ctx, show, "routing loops", len(lines), runtime.GOMAXPROCS(0), func(i int) (err error) {
-		item := part.Item(i)
-		if item < len(boundaryRates) {
-			lines[i].Trial, err = Loop{Switches: 2, TTL: 16}.Try(boundaryRates[item]*1_000_000, watch)
+	err := progress.Each(ctx, show, "routing loops", rates+len(t.Loops), runtime.GOMAXPROCS(0), func(i int) (err error) {
+		if i < rates {
+			t.Sweep[i], err = Loop{Switches: 2, TTL: 16}.Try(boundaryRates[i]*1_000_000, watch)
 			return err
 		}
-		item -= len(boundaryRates)
-		l := Loop{Switches: boundarySwitches[item/len(boundaryTTLs)], TTL: boundaryTTLs[item%len(boundaryTTLs)]}
-		lines[i].Loop, err = measure(l, watch)
+		i -= rates
+		t.Loops[i], err = measure(Loop{Switches: boundarySwitches[i/len(boundaryTTLs)], TTL: boundaryTTLs[i%len(boundaryTTLs)]}, watch)
 		return err
 	})
-}
-
-// newBoundaryTable is the table of all lines.
-func newBoundaryTable(lines []boundaryLine) *boundaryTable {
-	t := &boundaryTable{LinkRate: Link}
-	for i, l := range lines {
-		if i < len(boundaryRates) {
-			t.Sweep = append(t.Sweep, l.Trial)
-		} else {
-			t.Loops = append(t.Loops, l.Loop)
-		}
-	}
-	return t
+	return t, err
 }
 
 // measure finds the boundary of a loop.

@@ -101,11 +101,7 @@ func (r *cycleFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
 
 func play(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
 	opt.Detectors = catalog.Factories()
-	w, err := sim.New(plan, opt)
-	if err != nil {
-		return nil, err
-	}
-	return w.Run()
+	return sim.Play(plan, opt)
 }
 
 func (r *cycleFigure) panels(plan *scenario.Plan, p *pauses, lines []plot.Line) []plot.Panel {

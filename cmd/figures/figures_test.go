@@ -6,14 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 
 	"softswitch/internal/testkit"
-	"softswitch/study/shard"
-	"softswitch/study/shard/shardtest"
 )
 
 // The figures in the documentation are those that this program draws.
@@ -43,26 +40,26 @@ func TestFiguresAreCurrent(t *testing.T) {
 	}
 }
 
-// TestBoundaryShards: the table of all shards is that of all lines.
-func TestBoundaryShards(t *testing.T) {
+// TestMeasureBoundary: the table has a line for each rate and each loop, in order.
+func TestMeasureBoundary(t *testing.T) {
 	rates, switches, ttls := boundaryRates, boundarySwitches, boundaryTTLs
 	t.Cleanup(func() { boundaryRates, boundarySwitches, boundaryTTLs = rates, switches, ttls })
 	if boundaryRates, boundarySwitches, boundaryTTLs = rates[:3], switches[1:3], ttls[:2]; !testkit.Long() {
 		boundaryRates, boundarySwitches, boundaryTTLs = rates[13:], switches[3:], ttls[:1] // which deadlock at once, or never
 	}
-	whole, err := MeasureBoundary(t.Context(), io.Discard)
-	if err != nil {
-		t.Fatal(err)
+	table, err := MeasureBoundary(t.Context(), io.Discard)
+	if err != nil || len(table.Sweep) != 3 || len(table.Loops) != len(boundarySwitches)*len(boundaryTTLs) {
+		t.Fatalf("%v\n%+v", err, table)
 	}
-	merged, err := MergeBoundary(shardtest.Join(t, 3, func(p shard.Part) shardtest.Written {
-		f, err := BoundaryPart(t.Context(), io.Discard, p)
-		if err != nil {
-			t.Fatal(err)
+	for i, s := range table.Sweep {
+		if s.Rate != boundaryRates[i]*1_000_000 {
+			t.Errorf("line %d is of %d bit/s", i, s.Rate)
 		}
-		return f
-	}))
-	if err != nil || !reflect.DeepEqual(merged, whole) || len(whole.Sweep) != 3 || len(whole.Loops) != len(boundarySwitches)*len(boundaryTTLs) {
-		t.Errorf("%v\n%+v\nwhole\n%+v", err, merged, whole)
+	}
+	for i, l := range table.Loops {
+		if want := (Loop{Switches: boundarySwitches[i/len(boundaryTTLs)], TTL: boundaryTTLs[i%len(boundaryTTLs)]}); l.Switches != want.Switches || l.TTL != want.TTL || l.Eq3 != want.Eq3() {
+			t.Errorf("line %d is %+v, want of %+v", i, l, want)
+		}
 	}
 }
 

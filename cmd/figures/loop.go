@@ -85,11 +85,7 @@ func (l Loop) Try(r unit.Rate, watch func(unit.Time) error) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	w, err := sim.New(plan, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, Watch: watch})
-	if err != nil {
-		return Trial{}, err
-	}
-	v, err := w.Run()
+	v, err := sim.Play(plan, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, Watch: watch})
 	if err != nil {
 		return Trial{}, err
 	}

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
-	"softswitch/study/shard"
 )
 
 func main() { cli.Main(root()) }
@@ -21,7 +19,7 @@ func root() *cobra.Command {
 docs shows of them comes from here. For whoever works on softswitch, in the repository.
 
 Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
-	}), drawCommand(), boundaryCommand(), mergeCommand(), scaleCommand())
+	}), drawCommand(), boundaryCommand(), scaleCommand())
 }
 
 func drawCommand() *cobra.Command {
@@ -44,8 +42,7 @@ files, byte for byte.`,
 }
 
 func boundaryCommand() *cobra.Command {
-	var part shard.Part
-	c := cli.Printed(&cobra.Command{
+	return cli.Printed(&cobra.Command{
 		Use:   "boundary",
 		Short: "Find the rate at which routing loops turn into deadlocks",
 		Long: `Simulate routing loops of 2 to 5 switches at 40 Gbit/s and find the rate of one flow
@@ -53,32 +50,7 @@ at which they turn into a deadlock, beside the boundary n B / TTL of Hu et al.,
 "Deadlocks in Datacenter Networks", Eq. 3.`,
 		Args: cli.Arguments(cobra.NoArgs),
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
-		if !part.Whole() {
-			return BoundaryPart(cmd.Context(), os.Stderr, part)
-		}
 		return MeasureBoundary(cmd.Context(), os.Stderr)
-	})
-	c.Flags().Var(&part, "shard", "play one of N parts of the loops and print what \"figures merge\" takes")
-	c.RegisterFlagCompletionFunc("shard", cobra.NoFileCompletions)
-	return c
-}
-
-func mergeCommand() *cobra.Command {
-	return cli.Printed(&cobra.Command{
-		Use:   "merge FILE...",
-		Short: "Put the shards of the boundary together",
-		Long: `Put together what all parts of "boundary", played with --shard I/N, printed, and print
-what the whole would have printed, byte for byte. It takes all N shards, in any order.`,
-		Args: cli.Arguments(cobra.MinimumNArgs(1)),
-	}, "print JSON", func(_ *cobra.Command, files []string) (cli.Finding, error) {
-		w, err := shard.Join(files)
-		if err != nil {
-			return nil, fmt.Errorf("merge: %w", err)
-		}
-		if w.Command != BoundaryCommand {
-			return nil, fmt.Errorf("merge: %s: command %q; valid: %s", files[0], w.Command, BoundaryCommand)
-		}
-		return MergeBoundary(w)
 	})
 }
 

@@ -17,15 +17,11 @@ func TestMain(m *testing.M) {
 // TestRefused: what makes no sense is not begun, and the exit status says so.
 func TestRefused(t *testing.T) {
 	testkit.Refused(t, "figures", map[string]string{
-		"nonsense":                 `^figures: unknown command "nonsense" for "figures"; valid: draw, boundary, merge, scale\n$`,
-		"draw everything":          `^figures: unknown command "everything" for "figures draw"; usage: figures draw `,
-		"draw --out /dev/null":     `^figures: mkdir /dev/null: not a directory\n$`,
-		"boundary --shard 0/3":     `^figures: invalid argument "0/3" for "--shard" flag: valid: I/N, N from 1 to 100000 and I from 1 to N, such as 3/7; see `,
-		"scale --detector magic":   `^figures: --detector: "magic" is no detector`,
-		"scale everything":         `usage: figures scale `,
-		"merge":                    `^figures: requires at least 1 arg.*; usage: figures merge FILE`,
-		"merge figures.go":         `^figures: merge: figures.go: not a shard, or not all of one: `,
-		"merge --bogus figures.go": "^figures: unknown flag: --bogus; see `figures merge --help`\n$",
+		"nonsense":               `^figures: unknown command "nonsense" for "figures"; valid: draw, boundary, scale\n$`,
+		"draw everything":        `^figures: unknown command "everything" for "figures draw"; usage: figures draw `,
+		"draw --out /dev/null":   `^figures: mkdir /dev/null: not a directory\n$`,
+		"scale --detector magic": `^figures: --detector: "magic" is no detector`,
+		"scale everything":       `usage: figures scale `,
 	})
 }
 

@@ -55,9 +55,9 @@ Exit status: 0 done; 2 what is wrong is told, all of it.`,
 			}
 			text, err := importer.SONiC(strings.TrimSuffix(filepath.Base(name), ".json"), files)
 			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				err = fmt.Errorf("%s: %w", args[0], err)
 			}
-			return printImported(args[0], text)
+			return printImported(args[0], text, err)
 		},
 	}
 }
@@ -91,17 +91,14 @@ Exit status: 0 done; 2 what is wrong is told.`,
 				flows = &files[1]
 			}
 			text, err := importer.HPCC(stem(args[0]), files[0], flows)
-			if err != nil {
-				return err
-			}
-			return printImported(args[0], text)
+			return printImported(args[0], text, err)
 		},
 	}
 }
 
 func importGraphML() *cobra.Command {
 	rate := "100Gbit/s"
-	c := &cobra.Command{
+	c := importGraph(&rate, importer.MaxGraphMLFile, importer.GraphML, &cobra.Command{
 		Use:   "graphml FILE",
 		Short: "Make a scenario file of a graph in GraphML",
 		Long: `Make a scenario file of a graph in GraphML, such as those of the Internet Topology Zoo, and
@@ -113,31 +110,17 @@ What is supposed is told in comments at the head of the file.
 
 Exit status: 0 done; 2 what is wrong is told.`,
 		Example: "  softswitch import graphml Geant2012.graphml --rate 10Gbit/s > geant.yaml && softswitch check geant.yaml",
-		Args:    cli.Arguments(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			defer cli.Reading(args[0])()
-			r, err := linkRate(rate)
-			if err != nil {
-				return err
-			}
-			data, err := readAtMost(args[0], importer.MaxGraphMLFile)
-			if err != nil {
-				return err
-			}
-			text, err := importer.GraphML(stem(args[0]), args[0], data, r)
-			if err != nil {
-				return err
-			}
-			return printImported(args[0], text)
-		},
-	}
+	})
 	c.Flags().StringVar(&rate, "rate", rate, "rate of links of which the graph tells none")
 	return c
 }
 
 func importContainerlab() *cobra.Command {
 	rate := ""
-	c := &cobra.Command{
+	of := func(name, file string, data []byte, r unit.Rate) ([]byte, error) {
+		return importer.Containerlab(strings.TrimSuffix(name, ".clab"), file, data, r)
+	}
+	c := importGraph(&rate, importer.MaxContainerlabFile, of, &cobra.Command{
 		Use:   "containerlab FILE",
 		Short: "Make a scenario file of a topology of containerlab",
 		Long: `Make a scenario file of a topology of containerlab, a .clab.yml, and print it. Hosts are nodes
@@ -150,26 +133,28 @@ What is supposed and what is left out is told in comments at the head of the fil
 
 Exit status: 0 done; 2 what is wrong is told.`,
 		Example: "  softswitch import containerlab clos.clab.yml --rate 100Gbit/s > clos.yaml && softswitch check clos.yaml",
-		Args:    cli.Arguments(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			defer cli.Reading(args[0])()
-			r, err := linkRate(rate)
-			if err != nil {
-				return err
-			}
-			data, err := readAtMost(args[0], importer.MaxContainerlabFile)
-			if err != nil {
-				return err
-			}
-			text, err := importer.Containerlab(strings.TrimSuffix(stem(args[0]), ".clab"), args[0], data, r)
-			if err != nil {
-				return err
-			}
-			return printImported(args[0], text)
-		},
-	}
+	})
 	c.Flags().StringVar(&rate, "rate", rate, "rate of the links, such as 100Gbit/s")
 	c.MarkFlagRequired("rate")
+	return c
+}
+
+// importGraph makes c make a scenario of a file of at most so many bytes, whose links have a rate if it tells none.
+func importGraph(rate *string, most int64, of func(name, file string, data []byte, rate unit.Rate) ([]byte, error), c *cobra.Command) *cobra.Command {
+	c.Args = cli.Arguments(cobra.ExactArgs(1))
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		defer cli.Reading(args[0])()
+		r, err := linkRate(*rate)
+		if err != nil {
+			return err
+		}
+		data, err := readAtMost(args[0], most)
+		if err != nil {
+			return err
+		}
+		text, err := of(stem(args[0]), args[0], data, r)
+		return printImported(args[0], text, err)
+	}
 	return c
 }
 
@@ -188,12 +173,15 @@ func linkRate(text string) (unit.Rate, error) {
 // stem is the name of a file without its folder and ending.
 func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 
-// printImported prints the scenario that comes of from, if it is good.
-func printImported(from string, text []byte) error {
+// printImported prints the scenario that comes of from, if it is good; err is why none does.
+func printImported(from string, text []byte, err error) error {
+	if err != nil {
+		return err
+	}
 	if _, err := load.Scenario(from, text); err != nil {
 		return fmt.Errorf("the scenario that comes of %s is not good: %w", from, err)
 	}
-	_, err := os.Stdout.Write(text)
+	_, err = os.Stdout.Write(text)
 	return err
 }
 

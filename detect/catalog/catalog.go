@@ -10,6 +10,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/detect/shpiner"
 	"softswitch/detect/watchdog"
+	"softswitch/internal/lists"
 )
 
 // None is the name of no detector, and of no response.
@@ -49,11 +50,7 @@ func Detectors() []Detector {
 
 // Names are the names of all detectors, the valid values of the key "detector".
 func Names() []string {
-	var names []string
-	for _, d := range Detectors() {
-		names = append(names, d.Name)
-	}
-	return names
+	return lists.Map(Detectors(), func(d Detector) string { return d.Name })
 }
 
 // Named is the detector of this name. The error lists the valid ones; where says where
@@ -84,9 +81,5 @@ type Response struct {
 
 // Responses are all responses, in the order in which they are offered, as a new slice.
 func Responses() []Response {
-	var all []Response
-	for _, c := range respond.Choices() {
-		all = append(all, Response{c.Name, c.About})
-	}
-	return all
+	return lists.Map(respond.Choices(), func(c respond.Choice) Response { return Response{c.Name, c.About} })
 }

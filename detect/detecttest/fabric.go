@@ -27,8 +27,9 @@
 package detecttest
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
+	"slices"
 
 	"softswitch/detect"
 	"softswitch/itsyhdr"
@@ -71,8 +72,7 @@ type Fabric struct {
 	make     detect.Factory
 	now      unit.Time
 	switches []*Switch
-	queue    events
-	asked    int
+	queue    []event // by time, and at one time in the order in which they were asked for
 }
 
 // Found is a finding, with when and where.
@@ -119,8 +119,8 @@ func (f *Fabric) At(t unit.Time, do func()) {
 	if t < f.now {
 		panic(fmt.Sprintf("detecttest: step at %d ns, but it is %d ns already", t, f.now))
 	}
-	f.asked++
-	heap.Push(&f.queue, event{at: t, order: f.asked, do: do})
+	behind, _ := slices.BinarySearchFunc(f.queue, t+1, func(e event, t unit.Time) int { return cmp.Compare(e.at, t) })
+	f.queue = slices.Insert(f.queue, behind, event{t, do})
 }
 
 // To runs everything that is due until t, t included.
@@ -160,7 +160,9 @@ func (f *Fabric) Settle(limit int) bool {
 func (f *Fabric) step() {
 	f.now = f.due()
 	if len(f.queue) > 0 && f.queue[0].at == f.now {
-		heap.Pop(&f.queue).(event).do()
+		do := f.queue[0].do
+		f.queue = f.queue[1:]
+		do()
 		return
 	}
 	for _, s := range f.switches {
@@ -191,23 +193,8 @@ func (f *Fabric) Link(a *Switch, ap unit.Port, b *Switch, bp unit.Port, d Delay)
 	b.ports[bp].peer, b.ports[bp].peerPort, b.ports[bp].delay = a, ap, d
 }
 
-// event is one thing that will happen; ties are settled by order.
+// event is one thing that will happen.
 type event struct {
-	at    unit.Time
-	order int
-	do    func()
-}
-
-type events []event
-
-func (q events) Len() int      { return len(q) }
-func (q events) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q events) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].order < q[j].order
-}
-func (q *events) Push(e any) { *q = append(*q, e.(event)) }
-func (q *events) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
+	at unit.Time
+	do func()
 }

@@ -2,6 +2,7 @@ package respond
 
 import (
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -120,12 +121,7 @@ func (r *responder) heavy() []detect.Flow {
 	for _, f := range r.flows {
 		all += f.Bytes
 	}
-	var hosts []detect.Flow
-	for _, f := range r.flows {
-		if r.view.FacesHost(f.In) && 4*f.Bytes*len(r.flows) >= all {
-			hosts = append(hosts, f)
-		}
-	}
+	hosts := lists.Where(r.flows, func(f detect.Flow) bool { return r.view.FacesHost(f.In) && 4*f.Bytes*len(r.flows) >= all })
 	if len(hosts) == 0 {
 		return r.flows[:min(1, len(r.flows))]
 	}

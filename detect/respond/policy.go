@@ -3,6 +3,8 @@ package respond
 import (
 	"fmt"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // Break is how a deadlock is broken.
@@ -48,11 +50,7 @@ func Choices() []Choice {
 
 // Names are the names of all policies, as a new slice.
 func Names() []string {
-	var names []string
-	for _, c := range Choices() {
-		names = append(names, c.Name)
-	}
-	return names
+	return lists.Map(Choices(), func(c Choice) string { return c.Name })
 }
 
 // Choose are the policies of these names, as Parse has them.

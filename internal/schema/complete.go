@@ -1,6 +1,10 @@
 package schema
 
-import "strings"
+import (
+	"strings"
+
+	"softswitch/internal/lists"
+)
 
 // Complete is how a setting PATH=VALUE that has begun can go on: the keys that can stand
 // there, each with ".", "[0]" or "=" behind it, or behind a "=" the words that are valid.
@@ -57,19 +61,15 @@ func (o *Object) at(path string) *Value {
 }
 
 // keys are those below v, with what comes behind them.
-func (v *Value) keys() (all []string) {
+func (v *Value) keys() []string {
 	switch {
 	case v == nil:
 	case v.Map != nil:
-		for _, k := range v.Keys.Words {
-			all = append(all, k+v.Map.behind())
-		}
+		return lists.Map(v.Keys.Words, func(k string) string { return k + v.Map.behind() })
 	case v.Object != nil:
-		for _, f := range v.Object.Fields {
-			all = append(all, f.Key+f.Value.behind())
-		}
+		return lists.Map(v.Object.Fields, func(f Field) string { return f.Key + f.Value.behind() })
 	}
-	return all
+	return nil
 }
 
 // behind is what comes behind a key with value v: more keys, or the value itself.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"softswitch/internal/lists"
 )
 
 // draft is what editors understand best.
@@ -95,10 +97,7 @@ func (w *writer) object(o *Object) *node {
 		}
 	}
 	for _, keys := range o.Rules.OneOf {
-		var any []*node
-		for _, k := range keys {
-			any = append(any, &node{Required: []string{k}})
-		}
+		any := lists.Map(keys, func(k string) *node { return &node{Required: []string{k}} })
 		n.OneOf = append(n.OneOf, &node{AnyOf: any})
 	}
 	for _, c := range o.Rules.Cases {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // Markdown is the reference of a format whose name, such as "scenario", is that of the
@@ -60,21 +62,8 @@ func (w *reference) section(o *Object) {
 		fmt.Fprintf(&w.out, "| `%s` | %s | %s | %s |\n", f.Key, cell(w.kind(f.Value, below+f.Key)), cell(def), cell(w.text(f)))
 	}
 	w.out.WriteString("\n")
-	for i, keys := range o.Rules.OneOf {
-		if i == 0 {
-			w.out.WriteString("One of these is given: ")
-		} else {
-			w.out.WriteString("; ")
-		}
-		for j, k := range keys {
-			if j > 0 {
-				w.out.WriteString(", ")
-			}
-			fmt.Fprintf(&w.out, "`%s`", k)
-		}
-	}
-	if len(o.Rules.OneOf) > 0 {
-		w.out.WriteString(".\n\n")
+	if sets := o.Rules.OneOf; len(sets) > 0 {
+		fmt.Fprintf(&w.out, "One of these is given: %s.\n\n", strings.Join(lists.Map(sets, keys), "; "))
 	}
 }
 
@@ -95,11 +84,7 @@ func (w *reference) cases(r Rules) {
 }
 
 func keys(names []string) string {
-	var list []string
-	for _, n := range names {
-		list = append(list, "`"+n+"`")
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(lists.Map(names, func(n string) string { return "`" + n + "`" }), ", ")
 }
 
 // kind is what a value is, with a link to the section of an object; path is where it

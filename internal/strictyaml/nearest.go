@@ -1,9 +1,11 @@
 package strictyaml
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // DidYouMean is ` (did you mean "x"?)` for the choices nearest to name, at most
@@ -13,10 +15,7 @@ func DidYouMean(name string, choices []string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	for i, s := range near {
-		near[i] = fmt.Sprintf("%q", s)
-	}
-	return " (did you mean " + strings.Join(near, " or ") + "?)"
+	return " (did you mean " + strings.Join(lists.Map(near, strconv.Quote), " or ") + "?)"
 }
 
 // Nearest returns at most n of the choices whose edit distance from name is at
@@ -37,11 +36,7 @@ func Nearest(name string, choices []string, n int) []string {
 		}
 	}
 	slices.SortStableFunc(near, func(a, b scored) int { return a.d - b.d })
-	var names []string
-	for _, s := range near[:min(n, len(near))] {
-		names = append(names, s.name)
-	}
-	return names
+	return lists.Map(near[:min(n, len(near))], func(s scored) string { return s.name })
 }
 
 // distance is the Levenshtein distance of a and b in bytes.

@@ -35,6 +35,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"softswitch/internal/lists"
 )
 
 // MaxBytes is the length of the longest file.
@@ -79,11 +81,7 @@ type Faults []Fault
 
 // Error has one line per fault.
 func (fs Faults) Error() string {
-	lines := make([]string, len(fs))
-	for i, f := range fs {
-		lines[i] = f.String()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lists.Map(fs, Fault.String), "\n")
 }
 
 // Doc is a file that has been read: the lines of its keys and the faults so far.

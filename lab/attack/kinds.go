@@ -1,12 +1,17 @@
 package attack
 
-import "softswitch/link/forge"
+import (
+	"softswitch/internal/lists"
+	"softswitch/link/forge"
+)
 
-// kinds are the kinds of attack: what each sends next, nil if it has nothing to send yet.
-var kinds = []struct {
+// kind is a kind of attack: what it sends next, nil if it has nothing to send yet.
+type kind struct {
 	name, about string
 	make        func(*attacker) []byte
-}{
+}
+
+var kinds = []kind{
 	{"forge", "a pause, a label or a message of any kind that nobody sent", func(a *attacker) []byte { return a.fabric.Frame(a.rng, a.src) }},
 	{"replay", "one that the node sent before", func(a *attacker) []byte { return a.own.Last(a.older(), 0) }},
 	{"reflect", "one of the far end, sent back to it", func(a *attacker) []byte { return a.far.Last(a.older(), 0) }},
@@ -24,17 +29,11 @@ var kinds = []struct {
 func (a *attacker) older() int { return 1 + a.rng.IntN(1+a.rng.IntN(40)) }
 
 // KindNames are the names of all kinds, as a new slice.
-func KindNames() (names []string) {
-	for _, k := range kinds {
-		names = append(names, k.name)
-	}
-	return names
+func KindNames() []string {
+	return lists.Map(kinds, func(k kind) string { return k.name })
 }
 
 // KindsAbout is what each kind sends, a line each.
-func KindsAbout() (lines []string) {
-	for _, k := range kinds {
-		lines = append(lines, k.name+": "+k.about)
-	}
-	return lines
+func KindsAbout() []string {
+	return lists.Map(kinds, func(k kind) string { return k.name + ": " + k.about })
 }

@@ -10,6 +10,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/detect"
+	"softswitch/internal/lists"
 )
 
 // Report is what was sent, and what the switches did from before the attack until after it.
@@ -141,10 +142,7 @@ func (r *Report) WriteText(w io.Writer) error {
 
 // reasons is a cell of counts by name, in the order of names; none if there are none.
 func reasons(counts map[string]uint64) string {
-	var texts []string
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		texts = append(texts, fmt.Sprintf("%s %d", name, counts[name]))
-	}
+	texts := lists.Map(slices.Sorted(maps.Keys(counts)), func(name string) string { return fmt.Sprintf("%s %d", name, counts[name]) })
 	if texts == nil {
 		return ""
 	}

@@ -23,9 +23,6 @@ var modeNames = [...]string{"off", "accept", "strict"}
 // String is the mode's name in files.
 func (m Mode) String() string { return modeNames[m] }
 
-// Modes are the names of all modes, as a new slice.
-func Modes() []string { return append([]string(nil), modeNames[:]...) }
-
 // MarshalText writes the mode's name.
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 

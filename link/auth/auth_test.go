@@ -578,7 +578,7 @@ func TestNoKeyIsPrinted(t *testing.T) {
 }
 
 func TestModes(t *testing.T) {
-	for _, name := range Modes() {
+	for _, name := range modeNames {
 		var m Mode
 		if err := m.UnmarshalText([]byte(name)); err != nil || m.String() != name {
 			t.Errorf("%s: %v, %v", name, m, err)

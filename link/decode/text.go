@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"softswitch/internal/lists"
 )
 
 // String is rec as a line for people:
@@ -66,11 +68,7 @@ func classes(cs []Class) string {
 	if len(cs) == 0 {
 		return "of no class"
 	}
-	words := make([]string, len(cs))
-	for i, c := range cs {
-		words[i] = fmt.Sprintf("%d:%s", c.Class, quanta(c.Quanta))
-	}
-	return strings.Join(words, " ")
+	return strings.Join(lists.Map(cs, func(c Class) string { return fmt.Sprintf("%d:%s", c.Class, quanta(c.Quanta)) }), " ")
 }
 
 func quanta(q uint16) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"softswitch/internal/lists"
 	"softswitch/live"
 )
 
@@ -37,25 +38,20 @@ func Await(ctx context.Context, w io.Writer, names []string, wait time.Duration)
 }
 
 // absent are those of these names that no interface has now.
-func absent(names []string) (missing []string) {
-	for _, name := range names {
-		if _, err := net.InterfaceByName(name); err != nil {
-			missing = append(missing, name)
-		}
-	}
-	return missing
+func absent(names []string) []string {
+	return lists.Where(names, func(name string) bool {
+		_, err := net.InterfaceByName(name)
+		return err != nil
+	})
 }
 
 var errNotThere = errors.New("interfaces are missing")
 
 // interfaces are the names of those that there are.
-func interfaces() (names []string) {
+func interfaces() []string {
 	all, err := net.Interfaces()
 	if err != nil {
 		return []string{err.Error()}
 	}
-	for _, i := range all {
-		names = append(names, i.Name)
-	}
-	return names
+	return lists.Map(all, func(i net.Interface) string { return i.Name })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/link"
 	"softswitch/node/config"
@@ -57,10 +58,7 @@ func findWire(name string) (netlink.Link, error) {
 	if lerr != nil {
 		return nil, err
 	}
-	var names []string
-	for _, l := range all {
-		names = append(names, l.Attrs().Name)
-	}
+	names := lists.Map(all, func(l netlink.Link) string { return l.Attrs().Name })
 	return nil, fmt.Errorf("no such interface%s; there is: %s", strictyaml.DidYouMean(name, names), strings.Join(names, ", "))
 }
 

@@ -10,6 +10,7 @@ import (
 	"softswitch/live"
 	"softswitch/live/record"
 	"softswitch/node/observe"
+	"softswitch/unit"
 )
 
 // files is what a node writes, and what went wrong with it. The zero value writes
@@ -23,8 +24,8 @@ type files struct {
 }
 
 // live is what to report about a node apart from its machine.
-func (f *files) live(n *live.Node) observe.Live {
-	out := observe.Live{Clock: timer.Clock(), EventsLost: n.EventsLost(), Lateness: n.Lateness(), Restarts: f.restarts, Impaired: impaired(n, f.ports)}
+func (f *files) live(n *live.Node, at unit.Time) observe.Live {
+	out := observe.Live{At: at, Clock: timer.Clock(), EventsLost: n.EventsLost(), Lateness: n.Lateness(), Restarts: f.restarts, Impaired: impaired(n, f.ports)}
 	out.Goroutines, out.HeapBytes = usage()
 	if f.log != nil {
 		size, problem := f.log.state()

@@ -23,7 +23,7 @@ func TestProblemsTellOfTheRecording(t *testing.T) {
 	rec.Close() // what there is has been tried to be written
 	n := runOn(t, sw, func() link.Link { near, _ := link.Pipe(); return near })
 	f := files{recording: rec}
-	if got, want := f.live(n).Problems, []string{"recording: no space left"}; !slices.Equal(got, want) {
+	if got, want := f.live(n, 0).Problems, []string{"recording: no space left"}; !slices.Equal(got, want) {
 		t.Errorf("problems %q, want %q", got, want)
 	}
 }

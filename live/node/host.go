@@ -56,8 +56,7 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Hos
 	case "stats":
 		return end.stats(n, req.Args, func() observe.Host { return r.takeHost(n, h) }, func(out *observe.Host, at unit.Time) {
 			r.files.flush()
-			out.Link, out.Live = n.Stats(0), r.files.live(n)
-			out.At = at
+			out.Link, out.Live = n.Stats(0), r.files.live(n, at)
 		})
 	case "start", "stop", "act":
 		do := replay.Request{Do: req.Do, Args: req.Args}
@@ -75,8 +74,7 @@ func (r *runner) takeHost(n *live.Node, h *host.Host) (out observe.Host) {
 	var at unit.Time
 	links := n.AllStats()
 	n.Do(func(now unit.Time) { at, out = now, observe.TakeHost(h, links[0]) })
-	out.Live = r.files.live(n)
-	out.At = at
+	out.Live = r.files.live(n, at)
 	return out
 }
 

@@ -67,8 +67,7 @@ func (r *runner) takeNIC(node *live.Node, n *nic.NIC, sockets uint64) (out obser
 	var at unit.Time
 	links := node.AllStats()
 	node.Do(func(now unit.Time) { at, out = now, observe.TakeNIC(n, links, sockets) })
-	out.Live = r.files.live(node)
-	out.At = at
+	out.Live = r.files.live(node, at)
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/internal/version"
 	"softswitch/link/auth"
 	"softswitch/live"
@@ -42,10 +43,7 @@ type switchNode struct {
 }
 
 func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
-	var names []string
-	for _, p := range sw.Config().Ports {
-		names = append(names, p.Name)
-	}
+	names := lists.Map(sw.Config().Ports, func(p dataplane.PortConfig) string { return p.Name })
 	return &switchNode{sw: sw, fixed: fixed, journal: observe.NewJournal(names), files: &files{}, marks: map[string]*observe.Mark{}, storms: observe.Storms{}}
 }
 
@@ -61,20 +59,23 @@ func checkMethod(req control.Request) error {
 	return nil
 }
 
+// answerer answers a request to a switch.
+type answerer func(*switchNode, *live.Node, json.RawMessage) (any, error)
+
 // switchRequests are the requests that a switch answers.
-var switchRequests = map[string]func(*switchNode, *live.Node, json.RawMessage) (any, error){
+var switchRequests = map[string]answerer{
 	"keep":        (*switchNode).keep,
 	"stats":       (*switchNode).stats,
 	"sample":      (*switchNode).sample,
-	"counters":    (*switchNode).counters,
-	"setup":       (*switchNode).setup,
-	"tables":      (*switchNode).tables,
-	"labels":      (*switchNode).labels,
+	"counters":    with((*switchNode).counters),
+	"setup":       look(func(s *switchNode, _ unit.Time) any { return observe.TakeSetup(s.sw) }),
+	"tables":      look(func(s *switchNode, now unit.Time) any { return observe.TakeTables(s.sw, now) }),
+	"labels":      look(func(s *switchNode, _ unit.Time) any { return observe.TakeLabels(s.sw) }),
 	"deadlocks":   (*switchNode).deadlocks,
-	"clear":       (*switchNode).clear,
-	"pfcwd":       (*switchNode).pfcwd,
-	"pfcwd_start": (*switchNode).pfcwdStart,
-	"pfcwd_stop":  (*switchNode).pfcwdStop,
+	"clear":       with((*switchNode).clear),
+	"pfcwd":       look(func(s *switchNode, _ unit.Time) any { return s.watchdog() }),
+	"pfcwd_start": with((*switchNode).pfcwdStart),
+	"pfcwd_stop":  with((*switchNode).pfcwdStop),
 	"restart":     (*switchNode).restart,
 	"keys":        (*switchNode).keys,
 }
@@ -87,6 +88,25 @@ func (s *switchNode) handle(n *live.Node, req control.Request) (any, error) {
 	s.one.Lock()
 	defer s.one.Unlock()
 	return do(s, n, req.Args)
+}
+
+// look answers with what take finds while nothing changes.
+func look(take func(*switchNode, unit.Time) any) answerer {
+	return func(s *switchNode, n *live.Node, _ json.RawMessage) (out any, _ error) {
+		n.Do(func(now unit.Time) { out = take(s, now) })
+		return out, nil
+	}
+}
+
+// with answers a request whose arguments are an A.
+func with[A any](answer func(*switchNode, *live.Node, A) (any, error)) answerer {
+	return func(s *switchNode, n *live.Node, args json.RawMessage) (any, error) {
+		var a A
+		if err := readArguments(args, &a); err != nil {
+			return nil, err
+		}
+		return answer(s, n, a)
+	}
 }
 
 // readArguments decodes a request's arguments into v.
@@ -108,8 +128,7 @@ func (s *switchNode) stats(n *live.Node, args json.RawMessage) (any, error) {
 			out.Ports[p].Link = links
 		}
 		s.files.flush()
-		out.Live = s.files.live(n)
-		out.At = at
+		out.Live = s.files.live(n, at)
 	})
 }
 
@@ -117,8 +136,7 @@ func (s *switchNode) snapshot(n *live.Node) (out observe.Switch) {
 	var at unit.Time
 	links := n.AllStats()
 	n.Do(func(now unit.Time) { at, out = now, observe.TakeSwitch(s.sw, links) })
-	out.Live = s.files.live(n)
-	out.At = at
+	out.Live = s.files.live(n, at)
 	return out
 }
 
@@ -127,7 +145,7 @@ func (s *switchNode) sample(n *live.Node, _ json.RawMessage) (any, error) { retu
 // take copies what metrics are computed from. Preconditions: s.one is held.
 func (s *switchNode) take(n *live.Node) observe.Sample {
 	out := observe.Sample{Switch: s.snapshot(n), Version: version.Text(), Response: s.response, History: s.journal.History()}
-	n.Do(func(unit.Time) { out.Watchdog = observe.TakeWatchdog(s.sw, s.watch.set(s.sw), s.storms) })
+	n.Do(func(unit.Time) { out.Watchdog = s.watchdog() })
 	return out
 }
 
@@ -138,21 +156,13 @@ func (s *switchNode) metrics(n *live.Node) metrics.Sample {
 	return metrics.Sample{Switches: []observe.Sample{s.take(n)}}
 }
 
-func (s *switchNode) counters(n *live.Node, args json.RawMessage) (any, error) {
-	var w client.CounterArgs
-	if err := readArguments(args, &w); err != nil {
-		return nil, err
-	}
+func (s *switchNode) counters(n *live.Node, w client.CounterArgs) (any, error) {
 	return observe.Counters{Switch: s.snapshot(n), Cleared: s.marks[w.What]}, nil
 }
 
 // clear notes the present value of counters as the new zero, for all clients, or
 // restarts watermarks.
-func (s *switchNode) clear(n *live.Node, args json.RawMessage) (any, error) {
-	var w client.CounterArgs
-	if err := readArguments(args, &w); err != nil {
-		return nil, err
-	}
+func (s *switchNode) clear(n *live.Node, w client.CounterArgs) (any, error) {
 	switch w.What {
 	case client.ClearPFC, client.ClearQueue, client.ClearInterfaces:
 		s.marks[w.What] = &observe.Mark{Time: time.Now().Format(time.RFC3339), Switch: s.snapshot(n)}
@@ -170,21 +180,6 @@ func (s *switchNode) clear(n *live.Node, args json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("clear: %q; valid: %s", w.What, strings.Join([]string{client.ClearPFC, client.ClearQueue, client.ClearInterfaces, client.ClearQueueMarks, client.ClearGroupMarks}, ", "))
 	}
 	return nil, nil
-}
-
-func (s *switchNode) setup(n *live.Node, _ json.RawMessage) (out any, _ error) {
-	n.Do(func(unit.Time) { out = observe.TakeSetup(s.sw) })
-	return out, nil
-}
-
-func (s *switchNode) tables(n *live.Node, _ json.RawMessage) (out any, _ error) {
-	n.Do(func(now unit.Time) { out = observe.TakeTables(s.sw, now) })
-	return out, nil
-}
-
-func (s *switchNode) labels(n *live.Node, _ json.RawMessage) (out any, _ error) {
-	n.Do(func(unit.Time) { out = observe.TakeLabels(s.sw) })
-	return out, nil
 }
 
 func (s *switchNode) deadlocks(n *live.Node, _ json.RawMessage) (any, error) {

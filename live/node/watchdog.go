@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/detect/watchdog"
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/live"
 	"softswitch/node/client"
@@ -44,18 +44,13 @@ func (w *watched) set(sw *dataplane.Switch) (ports unit.PortSet) {
 	return ports
 }
 
-func (s *switchNode) pfcwd(n *live.Node, _ json.RawMessage) (any, error) {
-	var out *observe.Watchdog
-	n.Do(func(unit.Time) { out = observe.TakeWatchdog(s.sw, s.watch.set(s.sw), s.storms) })
-	return out, nil
+// watchdog is the switch's watchdog, nil if it has none. Preconditions: the node's lock is held.
+func (s *switchNode) watchdog() *observe.Watchdog {
+	return observe.TakeWatchdog(s.sw, s.watch.set(s.sw), s.storms)
 }
 
 // pfcwdStart installs a watchdog in the switch, replacing the one it has.
-func (s *switchNode) pfcwdStart(n *live.Node, args json.RawMessage) (any, error) {
-	var p client.WatchdogArgs
-	if err := readArguments(args, &p); err != nil {
-		return nil, err
-	}
+func (s *switchNode) pfcwdStart(n *live.Node, p client.WatchdogArgs) (any, error) {
 	cfg, err := p.Config()
 	if err != nil {
 		return nil, err
@@ -81,11 +76,7 @@ func (s *switchNode) pfcwdStart(n *live.Node, args json.RawMessage) (any, error)
 
 // pfcwdStop stops watching some ports; when none is left, or none is given, it removes
 // the watchdog from the switch.
-func (s *switchNode) pfcwdStop(n *live.Node, args json.RawMessage) (any, error) {
-	var p client.WatchdogArgs
-	if err := readArguments(args, &p); err != nil {
-		return nil, err
-	}
+func (s *switchNode) pfcwdStop(n *live.Node, p client.WatchdogArgs) (any, error) {
 	ports, err := s.portSet(p.Ports)
 	if err != nil {
 		return nil, err
@@ -138,10 +129,7 @@ func (s *switchNode) portSet(names []string) (set unit.PortSet, err error) {
 	if len(names) == 0 || slices.Contains(names, "all") {
 		return (*watched)(nil).set(s.sw), nil
 	}
-	var all []string
-	for _, p := range s.sw.Config().Ports {
-		all = append(all, p.Name)
-	}
+	all := lists.Map(s.sw.Config().Ports, func(p dataplane.PortConfig) string { return p.Name })
 	for _, name := range names {
 		i := slices.Index(all, name)
 		if i < 0 {

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"softswitch/buffer"
-	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/live/replay"
 	"softswitch/unit"
@@ -21,18 +20,11 @@ const waitingMax = 32 << 20
 // woken for every frame; a node that is killed loses up to this much.
 const batchBytes = 64 << 10
 
-// Machine is what can be recorded.
-type Machine interface {
-	dataplane.Machine
-	// SetMAC sets a port's address if the configuration leaves it to the interface.
-	SetMAC(p unit.Port, m unit.MAC)
-}
-
-// Recorder is a Machine that passes every call on to another one and records it for
+// Recorder is a [replay.Machine] that passes every call on to another one and records it for
 // package replay. Its calls must not overlap, as for any Machine; a Node makes them
 // under its lock.
 type Recorder struct {
-	Machine
+	replay.Machine
 	enc  replay.Encoder
 	max  int
 	done chan struct{} // closed when write has ended
@@ -48,11 +40,11 @@ type Recorder struct {
 
 // New starts a recording of m to w. One goroutine writes to w until Close. node is the
 // name and number in the events.
-func New(m Machine, w io.Writer, h replay.Header, node event.Node) *Recorder {
+func New(m replay.Machine, w io.Writer, h replay.Header, node event.Node) *Recorder {
 	return newBounded(m, w, h, node, waitingMax)
 }
 
-func newBounded(m Machine, w io.Writer, h replay.Header, node event.Node, limit int) *Recorder {
+func newBounded(m replay.Machine, w io.Writer, h replay.Header, node event.Node, limit int) *Recorder {
 	r := &Recorder{Machine: m, enc: replay.Encoder{Node: node}, max: limit, done: make(chan struct{})}
 	r.more.L = &r.mu
 	r.buf = replay.AppendHeader(nil, h)

@@ -140,7 +140,7 @@ func TestRecorderCannotWrite(t *testing.T) {
 }
 
 // nothing is a machine that does nothing.
-type nothing struct{ Machine }
+type nothing struct{ replay.Machine }
 
 func (nothing) Receive(unit.Time, unit.Port, []*buffer.Frame) {}
 

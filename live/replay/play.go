@@ -46,9 +46,10 @@ type Difference struct {
 	Replayed string `json:"replayed"`
 }
 
-// machine is a machine that can be recorded.
-type machine interface {
+// Machine is what can be recorded.
+type Machine interface {
 	dataplane.Machine
+	// SetMAC sets a port's address if the configuration leaves it to the interface.
 	SetMAC(p unit.Port, m unit.MAC)
 }
 
@@ -56,7 +57,7 @@ type machine interface {
 type player struct {
 	*decoder
 	res     Result
-	machine machine
+	machine Machine
 	host    *host.Host // nil for a switch
 	cfg     config.Host
 	node    event.Node

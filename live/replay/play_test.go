@@ -30,7 +30,7 @@ const batch = 8
 
 // tape drives a machine at random, as a live node would, and records it.
 type tape struct {
-	machine
+	Machine
 	enc  Encoder
 	file []byte
 	rng  *rand.Rand
@@ -41,8 +41,8 @@ type tape struct {
 	calls, frames, events int
 }
 
-func newTape(m machine, h Header, node event.Node, seed uint64) *tape {
-	t := &tape{machine: m, enc: Encoder{Node: node}, file: AppendHeader(nil, h), rng: rand.New(rand.NewPCG(seed, 0))}
+func newTape(m Machine, h Header, node event.Node, seed uint64) *tape {
+	t := &tape{Machine: m, enc: Encoder{Node: node}, file: AppendHeader(nil, h), rng: rand.New(rand.NewPCG(seed, 0))}
 	for p := range m.Ports() {
 		t.rx, t.tx = append(t.rx, make([]*buffer.Frame, batch)), append(t.tx, make([]*buffer.Frame, batch)[:0])
 		t.lend(unit.Port(p), batch)

@@ -26,14 +26,6 @@ func gauge(name, help string, labels ...string) *metric {
 	return define(prometheus.GaugeValue, name, help, labels...)
 }
 
-// Names are the names of all metrics.
-func Names() (names []string) {
-	for _, m := range all {
-		names = append(names, m.name)
-	}
-	return names
-}
-
 // Of every node.
 var (
 	up           = gauge("softswitch_up", "1 if the node answered, 0 if it did not.", "node", "kind")

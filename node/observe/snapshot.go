@@ -15,6 +15,7 @@ package observe
 import (
 	"softswitch/dataplane"
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/link"
 	"softswitch/link/auth"
 	"softswitch/link/impair"
@@ -91,10 +92,7 @@ func takeFlowDrops(s *dataplane.Switch) (flows []FlowDrops, other FlowDrops) {
 		return FlowDrops{uint32(d.Flow), d.Lost, d.Response, d.Policed, d.IncompleteARP, d.Unwanted}
 	}
 	all, rest := s.FlowDrops()
-	for _, d := range all {
-		flows = append(flows, of(d))
-	}
-	return flows, of(rest)
+	return lists.Map(all, of), of(rest)
 }
 
 // Live is data that only a live node has.

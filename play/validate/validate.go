@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/lab"
 	"softswitch/node/config"
@@ -195,8 +196,5 @@ func faultsOf(err error) []Fault {
 			all = append(all, Fault{Text: strings.TrimSpace(line)})
 		}
 	}
-	for _, f := range faults {
-		all = append(all, Fault{f.Line, f.Key, f.Set, f.Text})
-	}
-	return all
+	return append(all, lists.Map(faults, func(f strictyaml.Fault) Fault { return Fault{f.Line, f.Key, f.Set, f.Text} })...)
 }

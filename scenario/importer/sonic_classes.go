@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // qos is the classes and the buffers of a fabric.
@@ -296,9 +298,5 @@ func inRange(classes string, class int) bool {
 }
 
 func join(classes []int) string {
-	var s []string
-	for _, c := range classes {
-		s = append(s, strconv.Itoa(c))
-	}
-	return strings.Join(s, ",")
+	return strings.Join(lists.Map(classes, strconv.Itoa), ",")
 }

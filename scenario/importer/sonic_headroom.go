@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/node/config"
 	"softswitch/unit"
 )
@@ -244,9 +245,7 @@ func (r *sonicReader) headroom(links []sonicLink, q qos) {
 	}
 	kinds := slices.Sorted(maps.Keys(needs))
 	slices.SortStableFunc(kinds, func(a, b string) int { return needs[b] - needs[a] })
-	for i, k := range kinds {
-		kinds[i] = fmt.Sprintf("xoff: %d (%s)", needs[k], k)
-	}
+	kinds = lists.Map(kinds, func(k string) string { return fmt.Sprintf("xoff: %d (%s)", needs[k], k) })
 	why := ""
 	if q.profile.dynamic {
 		why = fmt.Sprintf("SONiC computes the headroom of profile %q. ", q.profile.name)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle"
 )
 
@@ -28,10 +29,7 @@ func Loops(r *oracle.Result) (all []string) {
 				continue
 			}
 			cycle := stuck.Cycle(q)
-			var classes []int
-			for _, q := range cycle {
-				classes = append(classes, int(q.Class))
-			}
+			classes := lists.Map(cycle, func(q oracle.Queue) int { return int(q.Class) })
 			if name := Hops(r.Fabric.LinkNames(cycle), classes); !slices.Contains(all, name) {
 				all = append(all, name)
 			}

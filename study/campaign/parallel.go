@@ -7,6 +7,9 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+
+	"softswitch/internal/lists"
 )
 
 // Parallel has GNU parallel play all missing shards, one at a time unless options say
@@ -18,9 +21,7 @@ func (c *Campaign) Parallel(ctx context.Context, options []string, show io.Write
 	}
 	arguments := append([]string{"--jobs", "1", "--line-buffer", "--joblog", filepath.Join(dir, "parallel.log")}, options...)
 	arguments = append(arguments, quoted(program), "campaign", "run", quoted(dir), "--shard", "{}", ":::")
-	for _, n := range numbers {
-		arguments = append(arguments, fmt.Sprint(n))
-	}
+	arguments = append(arguments, lists.Map(numbers, strconv.Itoa)...)
 	cmd := exec.CommandContext(ctx, "parallel", arguments...)
 	cmd.Stdout, cmd.Stderr = show, show
 	err = cmd.Run()

@@ -161,7 +161,7 @@ func TestPlantedStorm(t *testing.T) {
 	if got := texts(s.Sets); !slices.Equal(got, []string{"host h1-0"}) {
 		t.Errorf("of %d, %q prevent it, want host h1-0 only", len(singles), got)
 	}
-	if first := c.Chronology.Earliest(); !first.Host || first.Node != "h1-0" {
+	if first := c.Chronology.Periods[c.Chronology.Sources[0]]; !first.Host || first.Node != "h1-0" {
 		t.Errorf("the earliest source is %+v, want host h1-0", first)
 	}
 }
@@ -414,22 +414,6 @@ func TestWaiting(t *testing.T) {
 		if d.Strong && len(all) == 0 {
 			t.Errorf("%s: nobody waits", k.name)
 		}
-	}
-}
-
-// TestFirst stops at the onset, which is that of the whole run.
-func TestFirst(t *testing.T) {
-	for _, k := range cases {
-		s := known(t, k.name)
-		c := newCase(t, s, k.seed)
-		d, ok, err := First(simtest.Compile(t, s), k.seed)
-		if err != nil || !ok || !reflect.DeepEqual(d, c.Deadlock) {
-			t.Errorf("%s: %+v, %v, %v, want %+v", k.name, d, ok, err, c.Deadlock)
-		}
-	}
-	calm := simtest.Shipped(t, "pause", "none")
-	if d, ok, err := First(simtest.Compile(t, calm), 1); ok || err != nil {
-		t.Errorf("pause: %+v, %v, want none", d, err)
 	}
 }
 

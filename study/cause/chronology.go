@@ -42,9 +42,6 @@ type Period struct {
 	OnLoop bool `json:"on_loop,omitempty"`
 }
 
-// Earliest is the oldest source.
-func (c *Chronology) Earliest() Period { return c.Periods[c.Sources[0]] }
-
 // history is all periods of a run so far.
 type history struct {
 	run     *run

@@ -14,13 +14,9 @@ import (
 // not enough others.
 func (c *Case) Control(t Treatment, seed uint64) (control Treatment, ok bool) {
 	rng := stat.Rand(seed)
-	var flows []string
-	for _, f := range c.losslessFlows() {
-		flows = append(flows, f.Flows...)
-	}
 	var enough [3]bool
 	control.Hosts, enough[0] = others(&rng, namesOf(c.Scenario.Fabric, topo.Host), t.Hosts)
-	control.Flows, enough[1] = others(&rng, flows, t.Flows)
+	control.Flows, enough[1] = others(&rng, c.losslessFlows(), t.Flows)
 	control.Turns, enough[2] = others(&rng, c.turnsTaken(), t.Turns)
 	return control, enough == [3]bool{true, true, true}
 }

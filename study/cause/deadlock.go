@@ -41,25 +41,6 @@ func (d *Deadlock) Shares(s *oracle.Stuck) bool {
 	return !s.Empty() && slices.ContainsFunc(d.Queues, s.InCore)
 }
 
-// First plays a plan, without its detector and response, up to its first deadlock. ok is
-// false if it has none.
-func First(plan *scenario.Plan, seed uint64) (d *Deadlock, ok bool, err error) {
-	r, err := newRun(plan, seed)
-	if err != nil {
-		return nil, false, err
-	}
-	err = r.play(func(at unit.Time, stuck *oracle.Stuck) bool {
-		if !stuck.Empty() {
-			d = r.deadlock(at, stuck)
-		}
-		return d == nil
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	return d, d != nil, nil
-}
-
 // run is one simulation.
 type run struct {
 	plan   *scenario.Plan

@@ -3,6 +3,7 @@ package cause
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/scenario"
 )
 
@@ -56,7 +57,7 @@ func (c *Case) TryAll(each Each, what string, all []Treatment) ([]Trial, error) 
 
 // Singles are the treatments of each host that misbehaves, and of each lossless flow.
 func (c *Case) Singles() (all []Treatment) {
-	return append(c.misbehaving(), c.losslessFlows()...)
+	return append(c.misbehaving(), lists.Map(c.losslessFlows(), func(f string) Treatment { return Treatment{Flows: []string{f}} })...)
 }
 
 func (c *Case) misbehaving() (all []Treatment) {
@@ -68,13 +69,9 @@ func (c *Case) misbehaving() (all []Treatment) {
 	return all
 }
 
-func (c *Case) losslessFlows() (all []Treatment) {
-	for _, f := range c.Scenario.Flows {
-		if c.lossless(f) {
-			all = append(all, Treatment{Flows: []string{f.Name}})
-		}
-	}
-	return all
+// losslessFlows are the names of those of the scenario's flows.
+func (c *Case) losslessFlows() []string {
+	return lists.Map(lists.Where(c.Scenario.Flows, c.lossless), func(f scenario.Flow) string { return f.Name })
 }
 
 func (c *Case) lossless(f scenario.Flow) bool {
@@ -167,11 +164,7 @@ func (c *Case) reduced(each Each, singles []Trial) (*Trial, error) {
 		}
 	}
 	starts := [][]Treatment{hosts, inLoop, slices.Concat(hosts, inLoop), everything}
-	var joined []Treatment
-	for _, s := range starts {
-		joined = append(joined, Join(s...))
-	}
-	tried, err := c.TryAll(each, "sets", joined)
+	tried, err := c.TryAll(each, "sets", lists.Map(starts, func(s []Treatment) Treatment { return Join(s...) }))
 	if err != nil {
 		return nil, err
 	}

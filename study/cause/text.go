@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -92,11 +93,7 @@ func (p Period) why() string {
 	if p.CausedBy == nil {
 		return "source"
 	}
-	var by []string
-	for _, i := range p.CausedBy {
-		by = append(by, fmt.Sprint(i+1))
-	}
-	return strings.Join(by, " ")
+	return strings.Join(lists.Map(p.CausedBy, func(i int) string { return fmt.Sprint(i + 1) }), " ")
 }
 
 func (r *Report) writeCandidates(w io.Writer) {

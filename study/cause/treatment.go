@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/node/config"
 	"softswitch/scenario"
@@ -39,17 +40,11 @@ func (t Turn) String() string {
 func (t Treatment) Size() int { return len(t.Hosts) + len(t.Flows) + len(t.Turns) }
 
 func (t Treatment) String() string {
-	var parts []string
-	for _, h := range t.Hosts {
-		parts = append(parts, "host "+h)
-	}
-	for _, f := range t.Flows {
-		parts = append(parts, "flow "+f)
-	}
-	for _, x := range t.Turns {
-		parts = append(parts, "turn "+x.String())
-	}
-	if parts == nil {
+	parts := slices.Concat(
+		lists.Map(t.Hosts, func(h string) string { return "host " + h }),
+		lists.Map(t.Flows, func(f string) string { return "flow " + f }),
+		lists.Map(t.Turns, func(x Turn) string { return "turn " + x.String() }))
+	if len(parts) == 0 {
 		return "nothing"
 	}
 	return strings.Join(parts, " + ")
@@ -102,11 +97,7 @@ func slowDown(s *scenario.Scenario, flows []string) error {
 	for _, name := range flows {
 		i := slices.IndexFunc(s.Flows, func(f scenario.Flow) bool { return f.Name == name })
 		if i < 0 {
-			var names []string
-			for _, f := range s.Flows {
-				names = append(names, f.Name)
-			}
-			return unknown("flow", name, names)
+			return unknown("flow", name, lists.Map(s.Flows, func(f scenario.Flow) string { return f.Name }))
 		}
 		f := &s.Flows[i]
 		if f.Rate == 0 {
@@ -177,22 +168,14 @@ func portOf(f *topo.Fabric, node int, name string) (int, error) {
 	ports := f.Nodes[node].Ports
 	i := slices.IndexFunc(ports, func(p topo.Port) bool { return p.Name == name })
 	if i < 0 {
-		var names []string
-		for _, p := range ports {
-			names = append(names, p.Name)
-		}
-		return 0, unknown("port of "+f.Nodes[node].Name, name, names)
+		return 0, unknown("port of "+f.Nodes[node].Name, name, lists.Map(ports, func(p topo.Port) string { return p.Name }))
 	}
 	return i, nil
 }
 
-func namesOf(f *topo.Fabric, kind topo.Kind) (names []string) {
-	for _, n := range f.Nodes {
-		if n.Kind == kind {
-			names = append(names, n.Name)
-		}
-	}
-	return names
+func namesOf(f *topo.Fabric, kind topo.Kind) []string {
+	of := lists.Where(f.Nodes, func(n topo.Node) bool { return n.Kind == kind })
+	return lists.Map(of, func(n topo.Node) string { return n.Name })
 }
 
 // unknown says that there is no such thing, and which there are: all up to eight.

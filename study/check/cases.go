@@ -3,7 +3,9 @@ package check
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/scenario"
+	"softswitch/topo"
 )
 
 // Kind is what a case is, the likelier first.
@@ -55,10 +57,7 @@ func (c *Checker) Case(i int) Case {
 		return Case{Kind: LinkFailure, Links: c.links[i-1-len(c.file):][:1]}
 	case i < c.Singles():
 		s := i - (c.Singles() - len(c.switches))
-		var links []int
-		for _, p := range c.plan.Fabric.Nodes[s].Ports {
-			links = append(links, p.Link)
-		}
+		links := lists.Map(c.plan.Fabric.Nodes[s].Ports, func(p topo.Port) int { return p.Link })
 		slices.Sort(links)
 		return Case{Kind: SwitchFailure, Links: links, Switch: s}
 	}

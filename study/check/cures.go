@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/progress"
 	"softswitch/scenario"
 	"softswitch/topo"
@@ -198,12 +199,7 @@ func (c *cures) cover(k *Checked, chosen []Removal) (more []Removal, ok bool, er
 // none does.
 func (c *cures) best(order []*weight, cuts [][][]Removal, have map[Removal]bool, chosen []Removal) []Removal {
 	for _, w := range order {
-		more := slices.Clone(chosen)
-		for _, r := range cuts[w.cycle][w.turn] {
-			if !have[r] {
-				more = append(more, r)
-			}
-		}
+		more := slices.Concat(chosen, lists.Where(cuts[w.cycle][w.turn], func(r Removal) bool { return !have[r] }))
 		if _, ok := Overrides(c.k.plan, c.computed, more); ok {
 			return more
 		}

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -214,10 +216,7 @@ func (c *Checker) explain(cycles []Cycle) {
 		for n < len(by) && caseOf(by[n]) == caseOf(by[0]) {
 			n++
 		}
-		var same []*Cycle
-		for _, i := range by[:n] {
-			same = append(same, &cycles[i])
-		}
+		same := lists.Map(by[:n], func(i int) *Cycle { return &cycles[i] })
 		k := c.Case(caseOf(by[0]))
 		c.setLinks(k.Links, false)
 		c.explainHosts(same)
@@ -457,9 +456,5 @@ func inClasses(all []int) string {
 }
 
 func classes(all []int) string {
-	var s []string
-	for _, c := range all {
-		s = append(s, fmt.Sprint(c))
-	}
-	return strings.Join(s, ", ")
+	return strings.Join(lists.Map(all, strconv.Itoa), ", ")
 }

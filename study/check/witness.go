@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 	"softswitch/internal/strictyaml"
@@ -151,11 +152,10 @@ func fillTime(p *scenario.Plan) (worst unit.Time) {
 }
 
 // failures are the events that make fail what a cycle takes, at once.
-func (k *Checked) failures(cy *Cycle) (events []string) {
-	for _, l := range k.checker.Down(cy) {
-		events = append(events, fmt.Sprintf("  - {at: 0s, do: fail, link: %q}\n", k.plan.Fabric.Links[l].Name))
-	}
-	return events
+func (k *Checked) failures(cy *Cycle) []string {
+	return lists.Map(k.checker.Down(cy), func(l int) string {
+		return fmt.Sprintf("  - {at: 0s, do: fail, link: %q}\n", k.plan.Fabric.Links[l].Name)
+	})
 }
 
 // slow are the events by which the receivers take little, for some time.
@@ -237,11 +237,7 @@ func (s *search) line(f scenario.Flow, length unit.Time) string {
 		more += ", stop: " + span(f.Stop)
 	}
 	if len(f.Via) > 0 {
-		var via []string
-		for _, v := range f.Via {
-			via = append(via, name(v))
-		}
-		more += ", via: [" + strings.Join(via, ", ") + "]"
+		more += ", via: [" + strings.Join(lists.Map(f.Via, name), ", ") + "]"
 	}
 	return fmt.Sprintf("  - {name: %q, from: %s, to: %s, class: %d, rate: %s, frame: %d, ttl: %d, start: %s%s}\n",
 		f.Name, name(f.From), name(f.To), f.Class, rate, f.Frame, f.TTL, span(min(f.Start, length-1)), more)
@@ -300,11 +296,7 @@ func (s *search) text(o *option) string {
 	fmt.Fprintf(&b, "name: %s-witness\n\n%s", s.plan.Scenario.Name, s.fabric)
 	list(&b, "routes", s.routes)
 	b.WriteString("\n" + o.own)
-	var flows []string
-	for _, f := range o.flows {
-		flows = append(flows, s.line(f, o.length))
-	}
-	list(&b, "flows", flows)
+	list(&b, "flows", lists.Map(o.flows, func(f scenario.Flow) string { return s.line(f, o.length) }))
 	list(&b, "events", o.events)
 	fmt.Fprintf(&b, "\nduration: %s\n\nexpect:\n  deadlock: true\n  lossless_lost: any # on links that fail, and of routing loops\n", span(o.length))
 	return b.String()
@@ -315,10 +307,7 @@ var errOnset = errors.New("the cycle is stuck")
 
 // play simulates a plan until the cycle is stuck, or to its end.
 func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time, ok bool, err error) {
-	var queues []oracle.Queue
-	for _, h := range s.cycle.Hops {
-		queues = append(queues, oracle.Queue{NodePort: h.Queue, Class: unit.Priority(h.Class)})
-	}
+	queues := lists.Map(s.cycle.Hops, func(h Hop) oracle.Queue { return oracle.Queue{NodePort: h.Queue, Class: unit.Priority(h.Class)} })
 	w, err := sim.New(plan, sim.Options{
 		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, SampleAt: sim.Every(max(s.fill/4, 1)),
 		Sample: func(now unit.Time, w *sim.World) {

@@ -5,8 +5,7 @@
 //	                                                                           |
 //	         what the whole run prints <-- the command's merge <-- Whole <-- Join, of all 7
 //
-// Items are the cases of "sim fuzz", the scenarios of "compare", the runs of "sweep" and the
-// loops of cmd/figures.
+// Items are the cases of "sim fuzz", the scenarios of "compare" and the runs of "sweep".
 //
 // Read in this order: Part (part.go), File (file.go), Join and Records (whole.go).
 //

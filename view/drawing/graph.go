@@ -1,5 +1,7 @@
 package drawing
 
+import "softswitch/internal/lists"
+
 // Graph is the topology to draw.
 type Graph struct {
 	Name  string
@@ -36,10 +38,7 @@ func (g *Graph) layout() (drawn *Placement, number []int) {
 			switches = nodes
 		}
 	}
-	var pairs [][2]int
-	for _, l := range g.Links {
-		pairs = append(pairs, [2]int{number[l.A], number[l.B]})
-	}
+	pairs := lists.Map(g.Links, func(l Link) [2]int { return [2]int{number[l.A], number[l.B]} })
 	return NewPlacement(switches, nodes, pairs), number
 }
 

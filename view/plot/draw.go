@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"softswitch/internal/lists"
 )
 
 // Sizes of a figure. A point is 4/3 px.
@@ -80,10 +82,7 @@ func drawPanels(page draw.Canvas, panels []drawn) {
 			beside = max(beside, r.Max.X-r.Min.X+legendGap)
 		}
 	}
-	grid := make([][]*plot.Plot, len(panels))
-	for i, p := range panels {
-		grid[i] = []*plot.Plot{p.Plot}
-	}
+	grid := lists.Map(panels, func(p drawn) []*plot.Plot { return []*plot.Plot{p.Plot} })
 	tiles := draw.Tiles{Rows: len(panels), Cols: 1, PadY: 2 * vg.Millimeter}
 	for i, row := range plot.Align(grid, tiles, draw.Crop(page, 0, -beside, 0, 0)) {
 		panels[i].Draw(row[0])
@@ -151,10 +150,7 @@ func (f *Figure) panel(p Panel) (drawn, error) {
 }
 
 func addLine(q *drawn, l Line) error {
-	xy := make(plotter.XYs, len(l.Points))
-	for i, p := range l.Points {
-		xy[i] = plotter.XY{X: p.X, Y: p.Y}
-	}
+	xy := plotter.XYs(lists.Map(l.Points, func(p Point) plotter.XY { return plotter.XY{X: p.X, Y: p.Y} }))
 	c := palette[l.Group%len(palette)]
 	if l.Dots {
 		s, err := plotter.NewScatter(xy)

@@ -60,13 +60,7 @@ func watermarkTables(title, column string) func(Watermarks) []table {
 	}
 }
 
-// queueCounters are the frames and bytes that left egress queues since they were
-// cleared.
-type queueCounters struct {
-	Cleared string      `json:"cleared,omitempty"`
-	Ports   []queuePort `json:"ports"`
-}
-
+// queuePort are the frames and bytes that left the egress queues of a port.
 type queuePort struct {
 	Port    string  `json:"port"`
 	Packets classes `json:"packets"`
@@ -74,24 +68,12 @@ type queuePort struct {
 	Dropped classes `json:"dropped_packets"`
 }
 
-func fetchQueues(e control.Endpoint) (out queueCounters, err error) {
-	c, err := client.Counters(e, client.ClearQueue)
-	if err != nil {
-		return out, err
-	}
-	for i := range c.Switch.Ports {
-		p := &c.Switch.Ports[i]
-		q := queuePort{Port: p.Name, Packets: p.TxFrames, Bytes: p.TxBytes, Dropped: p.TxDropped}
-		if c.Cleared != nil {
-			old := &c.Cleared.Switch.Ports[i]
-			q.Packets, q.Bytes, q.Dropped = q.Packets.less(old.TxFrames), q.Bytes.less(old.TxBytes), q.Dropped.less(old.TxDropped)
-		}
-		out.Ports = append(out.Ports, q)
-	}
-	if c.Cleared != nil {
-		out.Cleared = c.Cleared.Time
-	}
-	return out, nil
+func queuesOf(_ *observe.Switch, p *observe.Port) queuePort {
+	return queuePort{p.Name, p.TxFrames, p.TxBytes, p.TxDropped}
+}
+
+func (q *queuePort) less(old *queuePort) {
+	q.Packets, q.Bytes, q.Dropped = q.Packets.less(old.Packets), q.Bytes.less(old.Bytes), q.Dropped.less(old.Dropped)
 }
 
 func bufferTables(v observe.Setup) []table {
@@ -160,10 +142,10 @@ func SharedWatermarks() View[Watermarks] {
 
 // QueueCounters shows frames and bytes that left, by port and queue; with *nonzero only
 // queues with a count above 0.
-func QueueCounters(nonzero *bool) View[queueCounters] {
-	return View[queueCounters]{
-		Fetch: fetchQueues,
-		Tables: func(c queueCounters) []table {
+func QueueCounters(nonzero *bool) View[since[queuePort]] {
+	return View[since[queuePort]]{
+		Fetch: fetchSince(client.ClearQueue, queuesOf, (*queuePort).less),
+		Tables: func(c since[queuePort]) []table {
 			t := table{title: lastCached(c.Cleared), header: []string{"Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"}}
 			for _, p := range c.Ports {
 				for i := range p.Packets {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -22,11 +22,7 @@ func (c classes) less(old classes) classes {
 }
 
 func (c classes) cells(name string) []string {
-	cells := []string{name}
-	for _, n := range c {
-		cells = append(cells, Thousands(n))
-	}
-	return cells
+	return append([]string{name}, lists.Map(c[:], Thousands)...)
 }
 
 func sum(all ...[unit.Priorities]uint64) (s classes) {
@@ -39,10 +35,7 @@ func sum(all ...[unit.Priorities]uint64) (s classes) {
 }
 
 // PFCCounters are PFC frames by port and class since they were cleared.
-type PFCCounters struct {
-	Cleared string    `json:"cleared,omitempty"` // when, RFC 3339
-	Ports   []PFCPort `json:"ports"`
-}
+type PFCCounters = since[PFCPort]
 
 type PFCPort struct {
 	Port    string       `json:"port"`
@@ -62,33 +55,17 @@ type pfcHistory struct {
 	Paused      bool      `json:"paused"`
 }
 
-func fetchPFC(e control.Endpoint) (out PFCCounters, err error) {
-	c, err := client.Counters(e, client.ClearPFC)
-	if err != nil {
-		return out, err
+func (p *PFCPort) less(old *PFCPort) {
+	p.Rx, p.Tx = p.Rx.less(old.Rx), p.Tx.less(old.Tx)
+	p.Pause -= old.Pause
+	for k := range p.History {
+		p.History[k].Transitions -= old.History[k].Transitions
+		p.History[k].Total -= old.History[k].Total
 	}
-	for i := range c.Switch.Ports {
-		out.Ports = append(out.Ports, pfcOf(&c.Switch, i))
-	}
-	if c.Cleared == nil {
-		return out, nil
-	}
-	out.Cleared = c.Cleared.Time
-	for i := range out.Ports {
-		p, old := &out.Ports[i], pfcOf(&c.Cleared.Switch, i)
-		p.Rx, p.Tx = p.Rx.less(old.Rx), p.Tx.less(old.Tx)
-		p.Pause -= old.Pause
-		for k := range p.History {
-			p.History[k].Transitions -= old.History[k].Transitions
-			p.History[k].Total -= old.History[k].Total
-		}
-	}
-	return out, nil
 }
 
-// pfcOf is the PFC counters of port i of w. Received resumes count as PFC frames too.
-func pfcOf(w *observe.Switch, i int) PFCPort {
-	p := &w.Ports[i]
+// pfcOf is the PFC counters of port p of w. Received resumes count as PFC frames too.
+func pfcOf(w *observe.Switch, p *observe.Port) PFCPort {
 	out := PFCPort{Port: p.Name, Pause: p.RxPause8023, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
 	for _, c := range w.Lossless {
 		h := pfcHistory{
@@ -124,15 +101,7 @@ func pfcHistoryTable(c PFCCounters) table {
 }
 
 func joinInts(ns []int) string {
-	var s []string
-	for _, n := range ns {
-		s = append(s, strconv.Itoa(n))
-	}
-	return strings.Join(s, ",")
-}
-
-func fetchWatchdog(e control.Endpoint) (*observe.Watchdog, error) {
-	return client.Watchdog(e)
+	return strings.Join(lists.Map(ns, strconv.Itoa), ",")
 }
 
 // whole formats t in whole milliseconds.
@@ -144,7 +113,7 @@ func pair(a, b uint64) string { return fmt.Sprintf("%d/%d", a, b) }
 // received pauses did to each queue.
 func PFC(history *bool) View[PFCCounters] {
 	return View[PFCCounters]{
-		Fetch: fetchPFC,
+		Fetch: fetchSince(client.ClearPFC, pfcOf, (*PFCPort).less),
 		Tables: func(c PFCCounters) []table {
 			if *history {
 				return []table{pfcHistoryTable(c)}
@@ -183,8 +152,7 @@ func LosslessPriorities() View[observe.Setup] {
 // WatchdogConfig shows the configuration of the PFC watchdog, by port.
 func WatchdogConfig() View[*observe.Watchdog] {
 	return View[*observe.Watchdog]{
-		Fetch: fetchWatchdog,
-
+		Fetch: client.Watchdog,
 		Merge: true, Empty: "No PFC watchdog runs.",
 		Tables: func(w *observe.Watchdog) []table {
 			t := table{header: []string{"PORT", "ACTION", "DETECTION TIME", "RESTORATION TIME", "POLL INTERVAL"}}
@@ -203,7 +171,7 @@ func WatchdogConfig() View[*observe.Watchdog] {
 // *empty also the queues without one.
 func WatchdogStats(empty *bool) View[*observe.Watchdog] {
 	return View[*observe.Watchdog]{
-		Fetch: fetchWatchdog,
+		Fetch: client.Watchdog,
 		Merge: true, Empty: "No PFC watchdog has seen a storm.",
 		Tables: func(w *observe.Watchdog) []table {
 			t := table{header: []string{"QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP", "TX LAST OK/DROP", "RX LAST OK/DROP"}}

@@ -9,6 +9,8 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
+	"softswitch/node/client"
+	"softswitch/node/observe"
 	"softswitch/unit"
 )
 
@@ -30,6 +32,35 @@ type View[T any] struct {
 	// Check, unless nil, is called after each display and returns an error if the
 	// result is not as expected.
 	Check func([]T) error
+}
+
+// since is what the ports of a switch have counted since it was cleared.
+type since[P any] struct {
+	Cleared string `json:"cleared,omitempty"` // when, RFC 3339
+	Ports   []P    `json:"ports"`
+}
+
+// fetchSince returns a Fetch of what was counted since the counters called what were cleared; of
+// is what a port has counted since its switch began, and less takes an older count from that.
+func fetchSince[P any](what string, of func(*observe.Switch, *observe.Port) P, less func(now, old *P)) func(control.Endpoint) (since[P], error) {
+	return func(e control.Endpoint) (out since[P], err error) {
+		c, err := client.Counters(e, what)
+		if err != nil {
+			return out, err
+		}
+		for i := range c.Switch.Ports {
+			p := of(&c.Switch, &c.Switch.Ports[i])
+			if c.Cleared != nil {
+				old := of(&c.Cleared.Switch, &c.Cleared.Switch.Ports[i])
+				less(&p, &old)
+			}
+			out.Ports = append(out.Ports, p)
+		}
+		if c.Cleared != nil {
+			out.Cleared = c.Cleared.Time
+		}
+		return out, nil
+	}
 }
 
 // Format is how something is shown.

@@ -1,12 +1,14 @@
 package show
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -26,12 +28,7 @@ func upDown(up bool) string {
 	return "down"
 }
 
-// interfaceCounters are the counters of interfaces since they were cleared.
-type interfaceCounters struct {
-	Cleared string           `json:"cleared,omitempty"`
-	Ports   []interfaceCount `json:"ports"`
-}
-
+// interfaceCount are the counters of an interface.
 type interfaceCount struct {
 	Port    string            `json:"port"`
 	Up      bool              `json:"up"`
@@ -46,7 +43,7 @@ type interfaceCount struct {
 	Odd     map[string]uint64 `json:"rx_odd"` // of frames that were forwarded
 }
 
-func countInterface(p *observe.Port) interfaceCount {
+func countInterface(_ *observe.Switch, p *observe.Port) interfaceCount {
 	total := func(ns [unit.Priorities]uint64) (n uint64) {
 		for _, k := range ns {
 			n += k
@@ -65,7 +62,7 @@ func countInterface(p *observe.Port) interfaceCount {
 	return out
 }
 
-func (c *interfaceCount) less(old interfaceCount) {
+func (c *interfaceCount) less(old *interfaceCount) {
 	for _, f := range []struct {
 		n   *uint64
 		old uint64
@@ -94,33 +91,16 @@ func lessReasons(now, old map[string]uint64) {
 
 // reasons formats how often each reason was counted, in the order of their names.
 func reasons(counts map[string]uint64) string {
-	var texts []string
-	for _, reason := range slices.Sorted(maps.Keys(counts)) {
-		texts = append(texts, reason+" "+Thousands(counts[reason]))
-	}
+	texts := lists.Map(slices.Sorted(maps.Keys(counts)), func(reason string) string { return reason + " " + Thousands(counts[reason]) })
 	return strings.Join(texts, ", ")
 }
 
-func fetchInterfaces(e control.Endpoint) (out interfaceCounters, err error) {
-	c, err := client.Counters(e, client.ClearInterfaces)
-	if err != nil {
-		return out, err
+// fetchTable returns a Fetch of one of the forwarding tables.
+func fetchTable[T any](of func(observe.Tables) T) func(control.Endpoint) (T, error) {
+	return func(e control.Endpoint) (T, error) {
+		t, err := client.Tables(e)
+		return of(t), err
 	}
-	for i := range c.Switch.Ports {
-		p := countInterface(&c.Switch.Ports[i])
-		if c.Cleared != nil {
-			p.less(countInterface(&c.Cleared.Switch.Ports[i]))
-		}
-		out.Ports = append(out.Ports, p)
-	}
-	if c.Cleared != nil {
-		out.Cleared = c.Cleared.Time
-	}
-	return out, nil
-}
-
-func fetchTables(e control.Endpoint) (observe.Tables, error) {
-	return client.Tables(e)
 }
 
 // addRoute adds a line for each port of a route.
@@ -160,10 +140,10 @@ func InterfaceStatus() View[observe.Setup] {
 
 // InterfaceCounters shows frames and bytes of each interface, and why frames were
 // dropped.
-func InterfaceCounters() View[interfaceCounters] {
-	return View[interfaceCounters]{
-		Fetch: fetchInterfaces,
-		Tables: func(c interfaceCounters) []table {
+func InterfaceCounters() View[since[interfaceCount]] {
+	return View[since[interfaceCount]]{
+		Fetch: fetchSince(client.ClearInterfaces, countInterface, (*interfaceCount).less),
+		Tables: func(c since[interfaceCount]) []table {
 			t := table{title: lastCached(c.Cleared), header: []string{"IFACE", "STATE", "RX_OK", "RX_BYTES", "RX_DRP", "RX_OVR", "TX_OK", "TX_BYTES", "TX_DRP", "RX_DRP reasons", "RX_ODD"}}
 			for _, p := range c.Ports {
 				t.add(p.Port, map[bool]string{true: "U", false: "D"}[p.Up], Thousands(p.RxOK), Thousands(p.RxBytes), Thousands(p.RxDrop), Thousands(p.RxOver),
@@ -177,10 +157,7 @@ func InterfaceCounters() View[interfaceCounters] {
 // Routes shows the routes, which of their ports are in use, and their backups.
 func Routes() View[[]observe.Route] {
 	return View[[]observe.Route]{
-		Fetch: func(e control.Endpoint) ([]observe.Route, error) {
-			t, err := fetchTables(e)
-			return t.Routes, err
-		},
+		Fetch: fetchTable(func(t observe.Tables) []observe.Route { return t.Routes }),
 		Tables: func(routes []observe.Route) []table {
 			t := table{
 				title:  "Codes: C - connected, S - static, * - in use, b - backup",
@@ -197,10 +174,7 @@ func Routes() View[[]observe.Route] {
 // Stations shows the known MAC addresses and their ports.
 func Stations() View[[]observe.MACEntry] {
 	return View[[]observe.MACEntry]{
-		Fetch: func(e control.Endpoint) ([]observe.MACEntry, error) {
-			t, err := fetchTables(e)
-			return t.MAC, err
-		},
+		Fetch: fetchTable(func(t observe.Tables) []observe.MACEntry { return t.MAC }),
 		Tables: func(entries []observe.MACEntry) []table {
 			t := table{header: []string{"No.", "MacAddress", "Port", "Type"}}
 			for i, e := range entries {
@@ -253,18 +227,11 @@ func Authentication() View[[]authentication] {
 // Neighbours shows the IP neighbours and their MAC addresses.
 func Neighbours() View[[]observe.ARPEntry] {
 	return View[[]observe.ARPEntry]{
-		Fetch: func(e control.Endpoint) ([]observe.ARPEntry, error) {
-			t, err := fetchTables(e)
-			return t.ARP, err
-		},
+		Fetch: fetchTable(func(t observe.Tables) []observe.ARPEntry { return t.ARP }),
 		Tables: func(entries []observe.ARPEntry) []table {
 			t := table{header: []string{"Address", "MacAddress", "Iface", "Type"}, left: 4}
 			for _, e := range entries {
-				port := e.Port
-				if port == "" {
-					port = "-"
-				}
-				t.add(e.IP, e.MAC, port, e.Type)
+				t.add(e.IP, e.MAC, cmp.Or(e.Port, "-"), e.Type)
 			}
 			return []table{t}
 		},

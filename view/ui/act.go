@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
@@ -76,10 +77,7 @@ func (l *Lab) Act(ctx context.Context, o Order) error {
 }
 
 func setLink(ctx context.Context, to Orders, st *netnslab.State, w *wiring, o Order) error {
-	var names []string
-	for _, link := range w.links {
-		names = append(names, link.Name)
-	}
+	names := lists.Map(w.links, func(link Link) string { return link.Name })
 	i := slices.Index(names, o.Link)
 	if i < 0 {
 		return senseless("no link %q%s", o.Link, strictyaml.DidYouMean(o.Link, names))
@@ -99,10 +97,7 @@ func setLink(ctx context.Context, to Orders, st *netnslab.State, w *wiring, o Or
 
 // behave makes a host misbehave, or behave.
 func behave(ctx context.Context, to Orders, w *wiring, o Order) error {
-	var names []string
-	for _, h := range w.hosts {
-		names = append(names, h.Name)
-	}
+	names := lists.Map(w.hosts, func(h config.Host) string { return h.Name })
 	switch {
 	case !slices.Contains(names, o.Host):
 		return senseless("no host %q%s", o.Host, strictyaml.DidYouMean(o.Host, names))

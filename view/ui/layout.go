@@ -1,6 +1,9 @@
 package ui
 
-import "softswitch/view/drawing"
+import (
+	"softswitch/internal/lists"
+	"softswitch/view/drawing"
+)
 
 // layOut places the nodes and the ends of the links: see layout.Graph.Place.
 func (w *wiring) layOut() Layout {
@@ -16,9 +19,6 @@ func (w *wiring) layOut() Layout {
 }
 
 // pairs are the ends of the links.
-func (w *wiring) pairs() (pairs [][2]int) {
-	for _, l := range w.links {
-		pairs = append(pairs, [2]int{l.A, l.B})
-	}
-	return pairs
+func (w *wiring) pairs() [][2]int {
+	return lists.Map(w.links, func(l Link) [2]int { return [2]int{l.A, l.B} })
 }

@@ -13,6 +13,7 @@ import (
 
 	"softswitch/event/follow"
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/client"
@@ -247,10 +248,7 @@ func readWiring(st *netnslab.State) (*wiring, error) {
 		}
 		hosts = append(hosts, h)
 	}
-	var wires []wire
-	for _, l := range st.Links {
-		wires = append(wires, wire{l.A.Node, l.A.Iface, l.B.Node, l.B.Iface})
-	}
+	wires := lists.Map(st.Links, func(l netnslab.LinkState) wire { return wire{l.A.Node, l.A.Iface, l.B.Node, l.B.Iface} })
 	return newWiring(switches, hosts, wires)
 }
 

@@ -10,6 +10,7 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/unit"
@@ -393,26 +394,10 @@ func (m *model) happened() (told, moved bool) {
 // state is the fabric at a time, after all events up to it and settle. It ends the tick.
 func (m *model) state(at unit.Time) State {
 	s := State{T: ms(at - m.origin), Load: make([]int, len(m.w.far)), Pauses: m.pauses, Log: m.log, Problem: m.problem, Declared: m.declared}
-	for i := range m.w.links {
-		if m.isDown(2*i) || m.isDown(2*i+1) {
-			s.Down = append(s.Down, i)
-		}
-	}
-	for i, silent := range m.silent {
-		if silent {
-			s.Silent = append(s.Silent, i)
-		}
-	}
-	for i, n := range m.storming {
-		if n > 0 {
-			s.Storms = append(s.Storms, i)
-		}
-	}
-	for i, slow := range m.slow {
-		if slow {
-			s.SlowHosts = append(s.SlowHosts, i)
-		}
-	}
+	s.Down = below(len(m.w.links), func(i int) bool { return m.isDown(2*i) || m.isDown(2*i+1) })
+	s.Silent = below(len(m.silent), func(i int) bool { return m.silent[i] })
+	s.Storms = below(len(m.storming), func(i int) bool { return m.storming[i] > 0 })
+	s.SlowHosts = below(len(m.slow), func(i int) bool { return m.slow[i] })
 	for i, on := range m.paused {
 		if on {
 			s.Paused = append(s.Paused, At{i / unit.Priorities, i % unit.Priorities})
@@ -422,11 +407,7 @@ func (m *model) state(at unit.Time) State {
 		m.counted(&s, i)
 	}
 	s.DroppedOf = m.droppedOf()
-	for _, h := range m.sending {
-		if h.Flows > 0 {
-			s.Sending = append(s.Sending, h)
-		}
-	}
+	s.Sending = lists.Where(m.sending, func(h Sending) bool { return h.Flows > 0 })
 	s.Labels = slices.SortedFunc(maps.Keys(m.labels), Label.compare)
 	s.Waits = m.waiting()
 	s.Measures = slices.SortedFunc(maps.Keys(m.measures), Measure.compare)
@@ -443,6 +424,16 @@ func (m *model) state(at unit.Time) State {
 	s.Words = m.words(&s)
 	m.tick = tick{labels: map[Label]bool{}}
 	return s
+}
+
+// below are the numbers below n that is is true of.
+func below(n int, is func(int) bool) (all []int) {
+	for i := range n {
+		if is(i) {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // isDown reports whether the port that a direction leaves is down, by its events or, for
@@ -543,19 +534,12 @@ func (m *model) deadlock(at unit.Time) *Deadlock {
 }
 
 // loops is a cycle of each component.
-func (m *model) loops(s *oracle.Stuck) (loops [][]At) {
-	for _, c := range s.Components {
-		loops = append(loops, m.w.queues(s.Cycle(c.Queues[0])))
-	}
-	return loops
+func (m *model) loops(s *oracle.Stuck) [][]At {
+	return lists.Map(s.Components, func(c oracle.Component) []At { return m.w.queues(s.Cycle(c.Queues[0])) })
 }
 
 func (m *model) loopText(loops [][]At) string {
-	var all []string
-	for _, l := range loops {
-		all = append(all, m.w.loopText(l))
-	}
-	return strings.Join(all, "; and ")
+	return strings.Join(lists.Map(loops, m.w.loopText), "; and ")
 }
 
 // arrow is a direction in words: "core0 → agg2-0".
@@ -565,10 +549,7 @@ func (w *wiring) arrow(dir int) string {
 
 // loopText is a loop in words: "a → b → c → a".
 func (w *wiring) loopText(loop []At) string {
-	var names []string
-	for _, q := range loop {
-		names = append(names, w.nodes[w.from(q.Dir)].Name)
-	}
+	names := lists.Map(loop, func(q At) string { return w.nodes[w.from(q.Dir)].Name })
 	return strings.Join(append(names, names[0]), " → ")
 }
 

@@ -7,6 +7,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/link"
 	"softswitch/node/observe"
 	"softswitch/oracle"
@@ -80,10 +81,7 @@ func planWiring(plan *scenario.Plan) (*wiring, error) {
 	if n := len(plan.Fabric.Nodes); n > nodesMax {
 		return nil, fmt.Errorf("ui: %d nodes: the page draws at most %d", n, nodesMax)
 	}
-	var wires []wire
-	for _, l := range plan.Links {
-		wires = append(wires, wire{l.A.Name, l.A.Iface, l.B.Name, l.B.Iface})
-	}
+	wires := lists.Map(plan.Links, func(l scenario.Link) wire { return wire{l.A.Name, l.A.Iface, l.B.Name, l.B.Iface} })
 	return newWiring(plan.Switches, plan.Hosts, wires)
 }
 

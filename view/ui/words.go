@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // namedMax is the most links that a sentence names.
@@ -34,17 +36,10 @@ func (m *model) words(s *State) string {
 	} else if s.Deadlock == nil {
 		parts = append(parts, "No link is paused.")
 	}
-	for _, i := range s.Storms {
-		parts = append(parts, fmt.Sprintf("%s storms: it pauses without end.", m.w.nodes[i].Name))
-	}
-	for _, i := range s.SlowHosts {
-		parts = append(parts, fmt.Sprintf("%s is slow.", m.w.nodes[i].Name))
-	}
+	parts = append(parts, lists.Map(s.Storms, func(i int) string { return m.w.nodes[i].Name + " storms: it pauses without end." })...)
+	parts = append(parts, lists.Map(s.SlowHosts, func(i int) string { return m.w.nodes[i].Name + " is slow." })...)
 	if len(s.Down) > 0 {
-		var names []string
-		for _, l := range s.Down {
-			names = append(names, m.w.links[l].Name)
-		}
+		names := lists.Map(s.Down, func(l int) string { return m.w.links[l].Name })
 		parts = append(parts, "Down: "+strings.Join(names, ", ")+".")
 	}
 	if text := droppedText(s.DroppedOf); text != "" {
@@ -83,7 +78,7 @@ func (m *model) triggerText(d *Declared) string {
 }
 
 // passing are the paused queues that are not stuck.
-func (m *model) passing(s *State) (free []At) {
+func (m *model) passing(s *State) []At {
 	stuck := map[At]bool{}
 	if d := s.Deadlock; d != nil && !d.Over {
 		for _, q := range d.Core {
@@ -93,20 +88,12 @@ func (m *model) passing(s *State) (free []At) {
 			stuck[q] = true
 		}
 	}
-	for _, q := range s.Paused {
-		if !stuck[q] {
-			free = append(free, q)
-		}
-	}
-	return free
+	return lists.Where(s.Paused, func(q At) bool { return !stuck[q] })
 }
 
 // list names queues and their classes.
 func (m *model) list(all []At) string {
-	var names []string
-	for _, q := range all {
-		names = append(names, m.w.arrow(q.Dir))
-	}
+	names := lists.Map(all, func(q At) string { return m.w.arrow(q.Dir) })
 	if n := len(names) - namedMax; n > 0 {
 		names = append(names[:namedMax], fmt.Sprintf("%d more", n))
 	}

@@ -89,10 +89,9 @@ between them NODE:INTERFACE names one, as "lab inspect" shows it.`,
 	}
 }
 
-// labProcess makes the commands that end the processes of nodes, for good or to begin anew.
-func labProcess(name *string, c *cobra.Command, do func(ctx context.Context, to lab.Orders, nodes []string) error) *cobra.Command {
-	c.Args = cli.Arguments(cobra.MinimumNArgs(1))
-	c.ValidArgsFunction = cli.Offer(name, cli.NodeNames)
+// labOrder makes c order something of nodes, whose names of completes.
+func labOrder(name *string, of func(*netnslab.State, []string) []string, c *cobra.Command, do func(ctx context.Context, to lab.Orders, args []string) error) *cobra.Command {
+	c.ValidArgsFunction = cli.Offer(name, of)
 	c.RunE = cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 		return do(cmd.Context(), lab.OrdersTo(st), args)
 	})
@@ -100,18 +99,19 @@ func labProcess(name *string, c *cobra.Command, do func(ctx context.Context, to 
 }
 
 func labKill(name *string) *cobra.Command {
-	return labProcess(name, &cobra.Command{
+	return labOrder(name, cli.NodeNames, &cobra.Command{
 		Use:   "kill NODE...",
 		Short: "End nodes, as a crash",
 		Long: `End the processes of nodes at once (SIGKILL), as a crash does. Their namespaces and links
 stay, and their links stay up: what is sent to a dead switch is lost. A node that shares its
 process ends alone. "lab restart" starts it again.`,
 		Example: "  sudo softswitch lab kill core0",
+		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
 	}, func(_ context.Context, to lab.Orders, nodes []string) error { return to.Kill(nodes...) })
 }
 
 func labRestart(name *string) *cobra.Command {
-	return labProcess(name, &cobra.Command{
+	return labOrder(name, cli.NodeNames, &cobra.Command{
 		Use:   "restart NODE...",
 		Short: "Start nodes anew",
 		Long: `End the processes of nodes, if they are alive, and start them again, one after the other:
@@ -120,6 +120,7 @@ is started (lab start). A run in which a node is restarted is not valid.
 
 Nodes that share a process cannot be restarted: give --nodes-per-process 1 to "lab deploy".`,
 		Example: "  sudo softswitch lab restart core0 agg1-0",
+		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
 	}, func(ctx context.Context, to lab.Orders, nodes []string) error { return to.Restart(ctx, nodes...) })
 }
 
@@ -240,51 +241,41 @@ func toSenders(name *string, do func(o lab.Orders, ctx context.Context, hosts ..
 
 func labStorm(name *string) *cobra.Command {
 	var class int
-	c := &cobra.Command{
+	c := labOrder(name, cli.HostNames, &cobra.Command{
 		Use:   "storm HOST...",
 		Short: "Have hosts pause forever",
 		Long: `Let hosts send pauses of a class without end, whatever they receive, as broken NICs
 do; "lab normal" ends it. The class has to be one of the host's lossless ones.`,
-		Example:           "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --class 4",
-		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: cli.Offer(name, cli.HostNames),
-		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.OrdersTo(st).Storm(cmd.Context(), class, args...)
-		}),
-	}
+		Example: "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --class 4",
+		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
+	}, func(ctx context.Context, to lab.Orders, args []string) error { return to.Storm(ctx, class, args...) })
 	c.Flags().IntVar(&class, "class", 3, "priority to pause, 0 to 7")
 	return c
 }
 
 func labSlow(name *string) *cobra.Command {
-	return &cobra.Command{
+	return labOrder(name, cli.HostNames, &cobra.Command{
 		Use:   "slow HOST RATE",
 		Short: "Slow a host's receiver",
 		Long: `Limit the rate at which a host drains its receive buffers to RATE, such as 20Mbit/s: they
 fill, and it pauses its switch. "lab normal" ends it.`,
-		Example:           "  sudo softswitch lab slow h2 20Mbit/s",
-		Args:              cli.Arguments(cobra.ExactArgs(2)),
-		ValidArgsFunction: cli.Offer(name, cli.HostNames),
-		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			rate, err := unit.ParseRate(args[1])
-			if err != nil {
-				return err
-			}
-			return lab.OrdersTo(st).Slow(cmd.Context(), rate, args[0])
-		}),
-	}
+		Example: "  sudo softswitch lab slow h2 20Mbit/s",
+		Args:    cli.Arguments(cobra.ExactArgs(2)),
+	}, func(ctx context.Context, to lab.Orders, args []string) error {
+		rate, err := unit.ParseRate(args[1])
+		if err != nil {
+			return err
+		}
+		return to.Slow(ctx, rate, args[0])
+	})
 }
 
 func labNormal(name *string) *cobra.Command {
-	return &cobra.Command{
-		Use:               "normal HOST...",
-		Short:             "End slow and storm",
-		Long:              "Return hosts to normal: end storms and slow receivers.",
-		Example:           "  sudo softswitch lab normal h2",
-		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: cli.Offer(name, cli.HostNames),
-		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.OrdersTo(st).Normal(cmd.Context(), args...)
-		}),
-	}
+	return labOrder(name, cli.HostNames, &cobra.Command{
+		Use:     "normal HOST...",
+		Short:   "End slow and storm",
+		Long:    "Return hosts to normal: end storms and slow receivers.",
+		Example: "  sudo softswitch lab normal h2",
+		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
+	}, func(ctx context.Context, to lab.Orders, args []string) error { return to.Normal(ctx, args...) })
 }

@@ -12,6 +12,7 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
+	"softswitch/internal/lists"
 	"softswitch/live/node"
 	"softswitch/node/config"
 	"softswitch/play/validate"
@@ -61,10 +62,7 @@ off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
 					return err
 				}
 			}
-			var ports []string
-			for _, p := range cfg.Ports {
-				ports = append(ports, p.Name)
-			}
+			ports := lists.Map(cfg.Ports, func(p config.Port) string { return p.Name })
 			if err := node.Await(cmd.Context(), os.Stderr, ports, wait); err != nil {
 				return err
 			}

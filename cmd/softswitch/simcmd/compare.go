@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 	"softswitch/play"
 	"softswitch/scenario"
@@ -111,11 +112,8 @@ Exit status: 0 everything was played; 2 something could not be.`,
 }
 
 // systemNames completes the names of systems.
-func systemNames(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
-	for _, s := range compare.Systems() {
-		names = append(names, s.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+func systemNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return lists.Map(compare.Systems(), func(s compare.System) string { return s.Name }), cobra.ShellCompDirectiveNoFileComp
 }
 
 // showRun plays a plan in virtual time and writes a page that plays it in a browser.

@@ -1,6 +1,7 @@
 package simcmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -16,8 +17,7 @@ func compareTrafficCommand() *cobra.Command {
 	var markdown string
 	var runs int
 	var from int64
-	var asJSON bool
-	c := &cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "traffic",
 		Short: "Play the scenarios that deadlock with RDMA traffic and congestion control",
 		Long: `Play every scenario that deadlocks with its own traffic again, with its lossless flows
@@ -31,47 +31,36 @@ Exit status: 0 everything was played; 2 something could not be.`,
 		Example: `  softswitch compare traffic --runs 30 --markdown congestion-control.md
   softswitch compare traffic --scenarios fattree-on-loop,my.yaml --json`,
 		Args: cli.Arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			scenarios = cli.Named(cmd, "scenarios", scenarios)
-			if runs < 1 || runs > 1000 {
-				return fmt.Errorf("--runs: %d; valid: 1 to 1000", runs)
-			}
-			if from < 0 {
-				return fmt.Errorf("--seed-from: %d; valid: 0 or above", from)
-			}
-			if err := cli.CheckOutputs(scenarios, cli.Output{Flag: "markdown", File: markdown}); err != nil {
-				return err
-			}
-			done := cli.Reading("scenarios")
-			sources, err := compare.Scenarios("sim", scenarios)
-			done()
-			if err != nil {
-				return err
-			}
-			t, err := compare.Play(cmd.Context(), sources, uint64(from), runs, os.Stderr)
-			if err != nil {
-				return err
-			}
-			if markdown != "" {
-				f, err := safefile.Create(markdown)
-				if err != nil {
-					return err
-				}
-				if err := t.WriteMarkdown(f); err != nil {
-					f.Close()
-					return err
-				}
-				if err := f.Close(); err != nil {
-					return err
-				}
-			}
-			return cli.PrintFinding(t, asJSON)
-		},
-	}
+	}, "print every row as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
+		scenarios = cli.Named(cmd, "scenarios", scenarios)
+		if runs < 1 || runs > 1000 {
+			return nil, fmt.Errorf("--runs: %d; valid: 1 to 1000", runs)
+		}
+		if from < 0 {
+			return nil, fmt.Errorf("--seed-from: %d; valid: 0 or above", from)
+		}
+		if err := cli.CheckOutputs(scenarios, cli.Output{Flag: "markdown", File: markdown}); err != nil {
+			return nil, err
+		}
+		done := cli.Reading("scenarios")
+		sources, err := compare.Scenarios("sim", scenarios)
+		done()
+		if err != nil {
+			return nil, err
+		}
+		t, err := compare.Play(cmd.Context(), sources, uint64(from), runs, os.Stderr)
+		if err != nil || markdown == "" {
+			return t, err
+		}
+		f, err := safefile.Create(markdown)
+		if err != nil {
+			return nil, err
+		}
+		return t, errors.Join(t.WriteMarkdown(f), f.Close())
+	})
 	c.Flags().StringSliceVar(&scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4, or files, such as my.yaml (default all without a prevention)")
 	c.Flags().IntVar(&runs, "runs", 5, "runs of each kind of traffic")
 	c.Flags().Int64Var(&from, "seed-from", 1, "the first seed of --runs, 0 or above; the others follow it")
-	c.Flags().BoolVar(&asJSON, "json", false, "print every row as JSON")
 	c.Flags().StringVar(&markdown, "markdown", "", "file for the tables, with a text on what they say")
 	c.RegisterFlagCompletionFunc("scenarios", cli.FilesAndNames)
 	c.MarkFlagFilename("markdown", "md")

@@ -1,0 +1,29 @@
+package lists
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+)
+
+func TestMap(t *testing.T) {
+	if got := Map([]int{3, 1, 2}, strconv.Itoa); !slices.Equal(got, []string{"3", "1", "2"}) {
+		t.Errorf("got %q, want the texts in order", got)
+	}
+	for _, empty := range [][]int{nil, {}} {
+		if got := Map(empty, strconv.Itoa); got != nil {
+			t.Errorf("of %#v: %#v, want nil, which is null in JSON", empty, got)
+		}
+	}
+}
+
+func TestWhere(t *testing.T) {
+	odd := func(n int) bool { return n%2 == 1 }
+	all := []int{3, 2, 1}
+	if got := Where(all, odd); !slices.Equal(got, []int{3, 1}) || !slices.Equal(all, []int{3, 2, 1}) {
+		t.Errorf("got %d of %d, want the odd ones in order, and all as they were", got, all)
+	}
+	if got := Where([]int{2}, odd); got != nil {
+		t.Errorf("got %#v, want nil", got)
+	}
+}
