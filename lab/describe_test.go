@@ -78,7 +78,7 @@ func TestDescribedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := (config.Live{Control: ControlName, Events: EventsName, Pcap: "/tmp/pcap/" + want.Name + ".pcapng"}); got.Live != want {
+		if want := (config.Live{Control: ControlName, Events: EventsName, LogLimit: config.DefaultLogLimit, LogRefreshes: "all", Pcap: "/tmp/pcap/" + want.Name + ".pcapng"}); got.Live != want {
 			t.Errorf("%s: live %+v, want %+v", got.Name, got.Live, want)
 		}
 		if got.Live = want.Live; !reflect.DeepEqual(got, want) {
@@ -90,7 +90,7 @@ func TestDescribedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := (config.Live{Control: ControlName, Events: EventsName}); got.Live != want {
+		if want := (config.Live{Control: ControlName, Events: EventsName, LogLimit: config.DefaultLogLimit, LogRefreshes: "all"}); got.Live != want {
 			t.Errorf("%s: live %+v, want %+v", got.Name, got.Live, want)
 		}
 		if got.Live = want.Live; !reflect.DeepEqual(got, want) {
@@ -103,7 +103,7 @@ func TestDescribedFiles(t *testing.T) {
 	}
 	// On this machine all nodes have one clock.
 	got, _, err := config.LoadSwitch(configName, here.Nodes[0].Files[0].Data)
-	if want := (config.Live{Control: ControlName, Events: EventsName, LogRefreshes: config.LogCounted}); err != nil || got.Live != want {
+	if want := (config.Live{Control: ControlName, Events: EventsName, LogLimit: config.DefaultLogLimit, LogRefreshes: config.LogCounted}); err != nil || got.Live != want {
 		t.Errorf("here: live %+v, want %+v; %v", got.Live, want, err)
 	}
 	if !reflect.DeepEqual(p.Switches, plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n").Switches) {
