@@ -40,15 +40,14 @@ func (v *Verdict) named() (flows, hosts []string) {
 	return flows, hosts
 }
 
-// Dropped is how many frames were dropped on purpose of flows that are named, or of those that are
-// not, and how many those are with the ones that arrived.
-func (v *Verdict) Dropped(named bool) (frames, of int64) {
+// dropped is how many frames were dropped on purpose of flows that are named, or of those that are not.
+func (v *Verdict) dropped(named bool) (frames int) {
 	for _, d := range v.DroppedOf {
 		if d.Named == named {
-			frames, of = frames+d.Frames, of+d.Of
+			frames += int(d.Frames)
 		}
 	}
-	return frames, of
+	return frames
 }
 
 // DroppedShown is how many flows a line has. Chosen: what fits in a line or two; the JSON has all.
@@ -77,8 +76,7 @@ func (v *Verdict) writeDropped(t *table) {
 		if more := len(some) - DroppedShown; more > 0 {
 			parts = append(parts, fmt.Sprintf("and %d more", more))
 		}
-		frames, _ := v.Dropped(x.named)
-		t.wrap("dropped of  ", fmt.Sprintf("flows %s %d: %s", x.whose, frames, strings.Join(parts, ", ")))
+		t.wrap("dropped of  ", fmt.Sprintf("flows %s %d: %s", x.whose, v.dropped(x.named), strings.Join(parts, ", ")))
 	}
 }
 

@@ -182,7 +182,7 @@ func TestDocumented(t *testing.T) {
 		"refusals": reflect.TypeFor[verdict.Refusal](), "flows": reflect.TypeFor[verdict.FlowResult](), "messages": reflect.TypeFor[verdict.MessageResult](),
 		"completion": reflect.TypeFor[verdict.Completion](), "all": reflect.TypeFor[verdict.Completed](), "slowdown": reflect.TypeFor[verdict.Tail[float64]](),
 		"pfc": reflect.TypeFor[verdict.PFCFrames](), "clocks": reflect.TypeFor[verdict.Clocks](), "headroom": reflect.TypeFor[verdict.Headroom](), "timeline": reflect.TypeFor[verdict.Moment](), "auth": reflect.TypeFor[verdict.AuthFault](),
-		"summary": reflect.TypeFor[verdict.Summary](), "latency_ns": reflect.TypeFor[verdict.Quantiles](),
+		"latency_ns": reflect.TypeFor[verdict.Quantiles](),
 	} {
 		var want []string
 		for _, f := range reflect.VisibleFields(typ) {
@@ -192,5 +192,26 @@ func TestDocumented(t *testing.T) {
 		if !slices.Equal(have[heading], want) {
 			t.Errorf("docs/verdict.md, %s: has rows for\n%v, want\n%v", heading, have[heading], want)
 		}
+	}
+	s := verdict.Summarize([]*verdict.Verdict{{}})
+	s.Runs, s.Completion = nil, &verdict.Completion{}
+	summary, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(summary, &keys); err != nil {
+		t.Fatal(err)
+	}
+	at := -1
+	for _, key := range have["summary"] {
+		i := bytes.Index(summary, fmt.Appendf(nil, "%q:%s", key, keys[key]))
+		if i <= at {
+			t.Errorf("docs/verdict.md, summary: %s is no key, or in another place in %s", key, summary)
+		}
+		at = i
+	}
+	if len(keys) != len(have["summary"]) {
+		t.Errorf("docs/verdict.md, summary: has rows for\n%v, want as many as in\n%s", have["summary"], summary)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// Summary is several runs of one scenario. Counts are sums over the runs.
+// Summary is several runs of one scenario.
 type Summary struct {
 	Scenario string     `json:"scenario"`
 	World    string     `json:"world"`
@@ -20,33 +20,10 @@ type Summary struct {
 	// then of one run.
 	Equal bool `json:"equal"`
 
-	Deadlocks int `json:"deadlocks"` // runs with one
-	Detected  int `json:"detected"`  // of those, runs with a true detection
-	// FalseNegatives are runs with a deadlock that nobody declared while it lived.
-	FalseNegatives int `json:"false_negatives"`
-	FalsePositives int `json:"false_positives"`
-	Premature      int `json:"premature"`
-	Late           int `json:"late"`
-	LosslessLost   int `json:"lossless_lost"`
-	// LosslessLostBy is LosslessLost by reason, as in a verdict.
+	Sums `json:"-"`
+	// LosslessLostBy is the lossless frames lost by reason, as in a verdict.
 	LosslessLostBy map[string]int `json:"lossless_lost_by"`
-	// ResponseDropped and Policed are frames dropped on purpose, as in a verdict.
-	ResponseDropped int `json:"response_dropped"`
-	Policed         int `json:"policed"`
-	// DroppedOfNamed and DroppedOfOthers are those of flows that a cause names, and of others.
-	DroppedOfNamed  int `json:"dropped_of_named"`
-	DroppedOfOthers int `json:"dropped_of_others"`
-	Recovered       int `json:"recovered"` // runs
-	Recurrences     int `json:"recurrences"`
-	Met             int `json:"expected_met"` // runs
-	Invalid         int `json:"invalid"`      // runs
-
-	// Latency is of the first true detection of each run, Onset of the runs with a deadlock,
-	// Recovery of those that recovered, and Pauses of all: XOFF frames.
-	Latency  Quantiles   `json:"latency_ns"`
-	Onset    Quantiles   `json:"onset_ns"`
-	Recovery Quantiles   `json:"recovery_ns"`
-	Pauses   Spread[int] `json:"xoff"`
+	Met            int            `json:"expected_met"` // runs
 	// Completion is of the flows of all runs together, nil if none has an end.
 	Completion *Completion `json:"completion,omitempty"`
 }
@@ -64,51 +41,34 @@ type Spread[T int | unit.Time] struct {
 	Max     T   `json:"max"`
 }
 
+// MarshalJSON puts what sums there were first where they always were, and others at the end.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	type plain Summary // without this method
+	return s.JSON(plain(s), `scenario world detector runs equal deadlock:deadlocks detected false_negatives false_positives premature late
+		lossless_lost lossless_lost_by response_dropped policed dropped_of_named dropped_of_others recovered recurrences expected_met invalid
+		latency_ns onset_ns recovery_ns xoff completion`)
+}
+
 // Summarize summarises runs of one scenario; at least one.
 func Summarize(runs []*Verdict) Summary {
-	s := Summary{Scenario: runs[0].Scenario, World: runs[0].World, Detector: runs[0].Detector, Runs: runs, LosslessLostBy: map[string]int{}}
-	s.Equal = equal(runs)
-	var latencies, onsets, recoveries []unit.Time
-	var pauses []int
+	s := Summary{
+		Scenario: runs[0].Scenario, World: runs[0].World, Detector: runs[0].Detector, Runs: runs, Equal: equal(runs),
+		Sums: SumsOf(runs), LosslessLostBy: map[string]int{}, Completion: completion(runs),
+	}
 	for _, v := range runs {
-		s.Deadlocks += count(v.Deadlock)
-		s.FalseNegatives += count(v.FalseNegatives > 0)
-		s.FalsePositives += v.FalsePositives
-		s.Premature += v.Premature
-		s.Late += v.Late
-		s.LosslessLost += v.LosslessLost
 		for _, l := range v.LosslessLostAt {
 			s.LosslessLostBy[l.Reason] += l.Frames
 		}
-		s.ResponseDropped += v.ResponseDropped
-		s.Policed += v.Policed
-		named, _ := v.Dropped(true)
-		others, _ := v.Dropped(false)
-		s.DroppedOfNamed, s.DroppedOfOthers = s.DroppedOfNamed+int(named), s.DroppedOfOthers+int(others)
-		s.Recovered += count(v.Recovered)
-		s.Recurrences += v.Recurrences
 		s.Met += count(v.ExpectedMet)
-		s.Invalid += count(v.Invalid != "")
-		if i := slices.IndexFunc(v.Detections, func(d Detection) bool { return d.TruePositive }); i >= 0 {
-			s.Detected++
-			latencies = append(latencies, v.Detections[i].Latency)
+		if v.Completion != nil {
+			s.Completion.Paused += v.Completion.Paused
 		}
-		if v.Deadlock {
-			onsets = append(onsets, v.Onset)
-		}
-		if v.Recovered {
-			recoveries = append(recoveries, v.Recovery)
-		}
-		pauses = append(pauses, v.PFC.XOFF)
 	}
 	if s.Equal {
-		latencies, onsets, recoveries, pauses = latencies[:min(1, len(latencies))], onsets[:min(1, len(onsets))], recoveries[:min(1, len(recoveries))], pauses[:1]
-	}
-	s.Latency, s.Onset, s.Recovery, s.Pauses = QuantilesOf(latencies), QuantilesOf(onsets), QuantilesOf(recoveries), QuantilesOf(pauses)
-	if s.Completion = completion(runs); s.Completion != nil {
-		for _, v := range runs {
-			if v.Completion != nil {
-				s.Completion.Paused += v.Completion.Paused
+		one := SumsOf(runs[:1])
+		for _, f := range Summed() {
+			if _, counts := one[f.Key].(int); !counts {
+				s.Sums[f.Key] = one[f.Key]
 			}
 		}
 	}
@@ -172,7 +132,7 @@ func (s *Summary) lossText() string {
 }
 
 // AllMet reports whether every run met its expectation and can be trusted.
-func (s *Summary) AllMet() bool { return s.Met == len(s.Runs) && s.Invalid == 0 }
+func (s *Summary) AllMet() bool { return s.Met == len(s.Runs) && s.Count("invalid") == 0 }
 
 // WriteText writes a line per run, and the summary, for people.
 func (s *Summary) WriteText(w io.Writer) error {
@@ -191,8 +151,8 @@ func (s *Summary) WriteText(w io.Writer) error {
 		if v.Deadlock {
 			onset = ms(v.Onset)
 		}
-		if k := slices.IndexFunc(v.Detections, func(d Detection) bool { return d.TruePositive }); k >= 0 {
-			latency, trigger = ms(v.Detections[k].Latency), v.Detections[k].Trigger.Node
+		if d := v.first(); d.TruePositive {
+			latency, trigger = ms(d.Latency), d.Trigger.Node
 		}
 		switch {
 		case v.Invalid != "":
@@ -218,42 +178,39 @@ func (s *Summary) WriteText(w io.Writer) error {
 	if s.Equal {
 		t.line("equal runs  nothing is drawn: they are one, n = 1; start: 500ms±1ms of a flow draws")
 	}
-	t.line("deadlocks   in %d of %d runs; %d detected, %d missed", s.Deadlocks, len(s.Runs), s.Detected, s.FalseNegatives)
-	for _, q := range []struct {
-		name string
-		Quantiles
-	}{{"onset", s.Onset}, {"latency", s.Latency}, {"recovery", s.Recovery}} {
-		switch {
+	t.line("deadlocks   in %d of %d runs; %d detected, %d missed", s.Count("deadlock"), len(s.Runs), s.Count("detected"), s.Count("false_negatives"))
+	for _, name := range []string{"onset", "latency", "recovery"} {
+		switch q := s.Times(name + "_ns"); {
 		case q.Samples > 0 && s.Equal:
-			t.line("%-11s %s ms", q.name, ms(q.P50))
+			t.line("%-11s %s ms", name, ms(q.P50))
 		case q.Samples > 0:
-			t.line("%-11s median %s ms, p90 %s ms, from %s to %s ms", q.name, ms(q.P50), ms(q.P90), ms(q.Min), ms(q.Max))
+			t.line("%-11s median %s ms, p90 %s ms, from %s to %s ms", name, ms(q.P50), ms(q.P90), ms(q.Min), ms(q.Max))
 		}
 	}
-	if s.Deadlocks > 0 {
-		t.line("recovered   %d runs; %d recurrences", s.Recovered, s.Recurrences)
+	if s.Count("deadlock") > 0 {
+		t.line("recovered   %d runs; %d recurrences", s.Count("recovered"), s.Count("recurrences"))
 	}
-	t.line("alarms      %d false, %d premature, %d late", s.FalsePositives, s.Premature, s.Late)
-	t.line("lossless    %d frames lost; dropped to break a deadlock %d, to handle its trigger %d", s.LosslessLost, s.ResponseDropped, s.Policed)
-	if s.DroppedOfNamed+s.DroppedOfOthers > 0 {
-		t.line("dropped of  flows that a cause names %d, of others %d", s.DroppedOfNamed, s.DroppedOfOthers)
+	t.line("alarms      %d false, %d premature, %d late", s.Count("false_positives"), s.Count("premature"), s.Count("late"))
+	t.line("lossless    %d frames lost; dropped to break a deadlock %d, to handle its trigger %d", s.Count("lossless_lost"), s.Count("response_dropped"), s.Count("policed"))
+	if named, others := s.Count("dropped_of_named"), s.Count("dropped_of_others"); named+others > 0 {
+		t.line("dropped of  flows that a cause names %d, of others %d", named, others)
 	}
-	if s.Equal {
-		t.line("pauses      %d XOFF", s.Pauses.P50)
+	if q := s.Sums["xoff"].(Spread[int]); s.Equal {
+		t.line("pauses      %d XOFF", q.P50)
 	} else {
-		t.line("pauses      median %d XOFF, p90 %d, from %d to %d", s.Pauses.P50, s.Pauses.P90, s.Pauses.Min, s.Pauses.Max)
+		t.line("pauses      median %d XOFF, p90 %d, from %d to %d", q.P50, q.P90, q.Min, q.Max)
 	}
 	if s.Completion != nil {
 		s.Completion.writeLine(&t)
 	}
 	s.writeMachine(&t)
-	switch lossy := len(s.Runs) - s.Met; {
+	switch lossy, invalid := len(s.Runs)-s.Met, s.Count("invalid"); {
 	case s.Runs[0].Expected:
-		t.line("expectation met in %d runs; %d runs not valid", s.Met, s.Invalid)
+		t.line("expectation met in %d runs; %d runs not valid", s.Met, invalid)
 	case lossy > 0:
-		t.line("NOT lossless: %d lossless frames lost in %d runs: %s; %d runs not valid", s.LosslessLost, lossy, s.lossText(), s.Invalid)
+		t.line("NOT lossless: %d lossless frames lost in %d runs: %s; %d runs not valid", s.Count("lossless_lost"), lossy, s.lossText(), invalid)
 	default:
-		t.line("nothing expected; %d runs not valid", s.Invalid)
+		t.line("nothing expected; %d runs not valid", invalid)
 	}
 	_, err := io.WriteString(w, t.String())
 	return err

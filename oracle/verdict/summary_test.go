@@ -106,13 +106,17 @@ func TestSummarize(t *testing.T) {
 	got.Runs = nil
 	want := Summary{
 		Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper",
-		Deadlocks: 3, Detected: 2, FalseNegatives: 1, FalsePositives: 2, Premature: 1, Late: 2, LosslessLost: 7, LosslessLostBy: map[string]int{},
-		ResponseDropped: 5, Policed: 6, Recovered: 1, Recurrences: 3, Met: 3, Invalid: 1,
-		// The first true detection of a run counts, the others do not.
-		Latency:  Quantiles{Samples: 2, P50: 868 * us, P90: 1500 * us, Min: 236 * us, Max: 1500 * us},
-		Onset:    Quantiles{Samples: 3, P50: 570_000 * us, P90: 600_000 * us, Min: 565_866 * us, Max: 600_000 * us},
-		Recovery: Quantiles{Samples: 1, P50: 9 * us, P90: 9 * us, Min: 9 * us, Max: 9 * us},
-		Pauses:   Spread[int]{Samples: 4, P50: 25, P90: 40, Min: 10, Max: 40},
+		LosslessLostBy: map[string]int{}, Met: 3,
+		Sums: Sums{
+			"deadlock": 3, "detected": 2, "false_negatives": 1, "false_positives": 2, "premature": 1, "late": 2, "lossless_lost": 7,
+			"response_dropped": 5, "response_dropped_bytes": 0, "policed": 6, "dropped_of_named": 0, "dropped_of_others": 0,
+			"recovered": 1, "recurrences": 3, "invalid": 1, "control_messages": 0, "detector_bytes_per_switch": 0, "counter_bytes_per_switch": 0,
+			// The first true detection of a run counts, the others do not.
+			"latency_ns":  Quantiles{Samples: 2, P50: 868 * us, P90: 1500 * us, Min: 236 * us, Max: 1500 * us},
+			"onset_ns":    Quantiles{Samples: 3, P50: 570_000 * us, P90: 600_000 * us, Min: 565_866 * us, Max: 600_000 * us},
+			"recovery_ns": Quantiles{Samples: 1, P50: 9 * us, P90: 9 * us, Min: 9 * us, Max: 9 * us},
+			"xoff":        Spread[int]{Samples: 4, P50: 25, P90: 40, Min: 10, Max: 40},
+		},
 	}
 	a, err1 := json.Marshal(got)
 	b, err2 := json.Marshal(want)
@@ -210,7 +214,7 @@ func TestSummaryJSONKeys(t *testing.T) {
 	}
 	wantKeys(t, m, "scenario", "world", "detector", "runs", "equal", "deadlocks", "detected", "false_negatives", "false_positives",
 		"premature", "late", "lossless_lost", "lossless_lost_by", "response_dropped", "policed", "dropped_of_named", "dropped_of_others", "recovered", "recurrences", "expected_met", "invalid",
-		"latency_ns", "onset_ns", "recovery_ns", "xoff")
+		"latency_ns", "onset_ns", "recovery_ns", "xoff", "response_dropped_bytes", "control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch")
 	wantKeys(t, m["latency_ns"].(map[string]any), "samples", "p50", "p90", "min", "max")
 	if runs := m["runs"].([]any); len(runs) != 4 || runs[0].(map[string]any)["onset_ns"] != 565_866_000.0 {
 		t.Errorf("runs %v", runs)

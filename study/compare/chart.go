@@ -180,15 +180,6 @@ func (c *Comparison) charts() []chart {
 		}
 		return lines
 	}
-	never := func(t *Total, what string) string {
-		switch {
-		case t.Scenarios == 0:
-			return "not played"
-		case t.quiet():
-			return "no deadlock"
-		}
-		return what
-	}
 	texts := func(text func(*Total) string) (all []string) {
 		for i := range totals {
 			all = append(all, text(&totals[i]))
@@ -196,16 +187,29 @@ func (c *Comparison) charts() []chart {
 		return all
 	}
 
-	latency := byScenario(func(r *Row) []value { return times(r, "circle", r.Latency.Samples, r.Latency.P50) })
-	recovery := byScenario(func(r *Row) []value { return times(r, "square", r.Recovery.Samples, r.Recovery.P50) })
+	timeChart := func(title, key, shape, never string) chart {
+		times := byScenario(func(r *Row) []value { return times(r, shape, key) })
+		return draw(title, "milliseconds after the deadlock came about, median of the runs of a scenario", systems, times, texts(func(t *Total) string {
+			n := t.Times(key).Samples
+			switch {
+			case n > 0:
+				return fmt.Sprintf("median %s, n = %d", told(t.Sums, key), n)
+			case t.Scenarios == 0:
+				return "not played"
+			case t.quiet():
+				return "no deadlock"
+			}
+			return never
+		}), logAxis(times))
+	}
 	loss := byScenario(func(r *Row) []value {
 		per := func(what, shape string, n int) value {
 			v := float64(n) / float64(r.Runs)
 			return value{v, shape, fmt.Sprintf("%s: %g frames %s a run", r.Scenario, v, what)}
 		}
-		all := []value{per("lost", "cross", r.LosslessLost), per("dropped to break it", "circle", r.ResponseDropped)}
-		if r.Policed > 0 {
-			all = append(all, per("policed", "square", r.Policed))
+		all := []value{per("lost", "cross", r.Count("lossless_lost")), per("dropped to break it", "circle", r.Count("response_dropped"))}
+		if n := r.Count("policed"); n > 0 {
+			all = append(all, per("policed", "square", n))
 		}
 		return all
 	})
@@ -224,26 +228,16 @@ func (c *Comparison) charts() []chart {
 	}
 
 	all := []chart{
-		draw("From a deadlock to its declaration", "milliseconds after the deadlock came about, median of the runs of a scenario", systems, latency, texts(func(t *Total) string {
-			if t.Latency.Samples == 0 {
-				return never(t, "never declared")
-			}
-			return fmt.Sprintf("median %s, n = %d", quantile(t.Latency, t.Latency.P50), t.Latency.Samples)
-		}), logAxis(latency)),
-		draw("From a deadlock until none was left", "milliseconds after the deadlock came about, median of the runs of a scenario", systems, recovery, texts(func(t *Total) string {
-			if t.Recovery.Samples == 0 {
-				return never(t, "never recovered")
-			}
-			return fmt.Sprintf("median %s, n = %d", quantile(t.Recovery, t.Recovery.P50), t.Recovery.Samples)
-		}), logAxis(recovery)),
+		timeChart("From a deadlock to its declaration", "latency_ns", "circle", "never declared"),
+		timeChart("From a deadlock until none was left", "recovery_ns", "square", "never recovered"),
 		draw("Frames that it cost", "frames a run", systems, loss, texts(func(t *Total) string {
-			return fmt.Sprintf("lost %d, dropped %d, policed %d", t.Lost, t.Dropped, t.Policed)
+			return fmt.Sprintf("lost %d, dropped %d, policed %d", t.Count("lossless_lost"), t.Count("response_dropped"), t.Count("policed"))
 		}), logAxis(loss)),
 		draw("What innocent flows get in the last quarter", "per cent of what they ask for; flows that share a link cannot all get 100", systems, goodput, texts(func(t *Total) string {
 			if t.Shared == 0 {
 				return nothing
 			}
-			return fmt.Sprintf("mean %.0f %%, n = %d", t.Goodput, t.Shared)
+			return fmt.Sprintf("mean %s %%, n = %d", t.atEnd(), t.Shared)
 		}), axis{high: highest}),
 	}
 	all[0].Keys = []key{{"circle", "the deadlock is declared"}}
@@ -252,11 +246,12 @@ func (c *Comparison) charts() []chart {
 	return all
 }
 
-// times is one mark of a shape for t of r, unless there were no samples.
-func times(r *Row, shape string, samples int, t unit.Time) []value {
-	if samples == 0 {
+// times is one mark of a shape for the median of a time of r, unless there were no samples.
+func times(r *Row, shape, key string) []value {
+	q := r.Times(key)
+	if q.Samples == 0 {
 		return nil
 	}
-	ms := float64(t) / float64(unit.Millisecond)
+	ms := float64(q.P50) / float64(unit.Millisecond)
 	return []value{{ms, shape, fmt.Sprintf("%s: %.3f ms", r.Scenario, ms)}}
 }

@@ -25,96 +25,97 @@ const nothing = "–"
 
 // columns of the table of a scenario.
 var columns = []column{
-	{"deadlock", "runs with", "runs in which the oracle saw one, of all", func(f *Figures) string { return of(f.Deadlocks, f.Runs) }},
-	{"deadlock", "detected", "of those, runs with a true declaration", func(f *Figures) string { return of(f.Detected, f.Deadlocks) }},
-	{"deadlock", "missed", "of those, runs in which it was never declared while it lived", func(f *Figures) string { return of(f.FalseNegatives, f.Deadlocks) }},
-	{"latency ms", "p50", "from the deadlock to the first true declaration, median", func(f *Figures) string { return quantile(f.Latency, f.Latency.P50) }},
-	{"latency ms", "p90", "the same, 9 of 10 runs at most", func(f *Figures) string { return quantile(f.Latency, f.Latency.P90) }},
-	{"latency ms", "max", "the same, the longest", func(f *Figures) string { return quantile(f.Latency, f.Latency.Max) }},
-	{"alarms", "false", "declarations that never came true", func(f *Figures) string { return strconv.Itoa(f.FalsePositives) }},
-	{"alarms", "early", "declarations that came true later", func(f *Figures) string { return strconv.Itoa(f.Premature) }},
-	{"alarms", "late", "declarations of a deadlock that was over", func(f *Figures) string { return strconv.Itoa(f.Late) }},
-	{"recovery", "runs", "runs with a deadlock and none at the end, of those with one", func(f *Figures) string { return of(f.Recovered, f.Deadlocks) }},
-	{"recovery", "p50 ms", "from the first deadlock until none was left, median", func(f *Figures) string { return quantile(f.Recovery, f.Recovery.P50) }},
-	{"recovery", "max ms", "the same, the longest", func(f *Figures) string { return quantile(f.Recovery, f.Recovery.Max) }},
-	{"recovery", "again", "how often a deadlock came after all were gone", func(f *Figures) string { return strconv.Itoa(f.Recurrences) }},
-	{"frames", "lost", "lossless frames lost, for no purpose", func(f *Figures) string { return strconv.Itoa(f.LosslessLost) }},
-	{"frames", "dropped", "dropped to break a deadlock", func(f *Figures) string { return strconv.Itoa(f.ResponseDropped) }},
-	{"frames", "kB", "the same, in 1000 bytes", func(f *Figures) string { return decimal(int64(f.ResponseBytes), 1000, 1) }},
-	{"frames", "policed", "dropped by a policer or a lossy queue, to contain a trigger", func(f *Figures) string { return strconv.Itoa(f.Policed) }},
-	{"all flows", "end %", "what all flows got in the last quarter of the run, of what they asked for", func(f *Figures) string {
-		return percent(f.AllFlows.Final, f.AllFlows.FinalDemand)
-	}},
-	{"innocent flows", "whole %", "what they got over their whole time, of what they asked for", func(f *Figures) string {
-		return percent(f.Innocent.Throughput, f.Innocent.Demand)
-	}},
+	{"deadlock", "runs with", "runs in which the oracle saw one, of all", func(f *Figures) string { return of(f.Count("deadlock"), f.Runs) }},
+	{"deadlock", "detected", "of those, runs with a true declaration", func(f *Figures) string { return of(f.Count("detected"), f.Count("deadlock")) }},
+	{"deadlock", "missed", "of those, runs in which it was never declared while it lived", func(f *Figures) string { return of(f.Count("false_negatives"), f.Count("deadlock")) }},
+	{"latency ms", "p50", "from the deadlock to the first true declaration, median", plain("latency_ns")},
+	{"latency ms", "p90", "the same, 9 of 10 runs at most", func(f *Figures) string { return quantile(f.Times("latency_ns"), f.Times("latency_ns").P90) }},
+	{"latency ms", "max", "the same, the longest", func(f *Figures) string { return quantile(f.Times("latency_ns"), f.Times("latency_ns").Max) }},
+	{"alarms", "false", "declarations that never came true", plain("false_positives")},
+	{"alarms", "early", "declarations that came true later", plain("premature")},
+	{"alarms", "late", "declarations of a deadlock that was over", plain("late")},
+	{"recovery", "runs", "runs with a deadlock and none at the end, of those with one", func(f *Figures) string { return of(f.Count("recovered"), f.Count("deadlock")) }},
+	{"recovery", "p50 ms", "from the first deadlock until none was left, median", plain("recovery_ns")},
+	{"recovery", "max ms", "the same, the longest", func(f *Figures) string { return quantile(f.Times("recovery_ns"), f.Times("recovery_ns").Max) }},
+	{"recovery", "again", "how often a deadlock came after all were gone", plain("recurrences")},
+	{"frames", "lost", "lossless frames lost, for no purpose", plain("lossless_lost")},
+	{"frames", "dropped", "dropped to break a deadlock", plain("response_dropped")},
+	{"frames", "kB", "the same, in 1000 bytes", func(f *Figures) string { return decimal(int64(f.Count("response_dropped_bytes")), 1000, 1) }},
+	{"frames", "policed", "dropped by a policer or a lossy queue, to contain a trigger", plain("policed")},
+	{"all flows", "end %", "what all flows got in the last quarter of the run, of what they asked for", func(f *Figures) string { return percent(f.AllFlows.Final, f.AllFlows.FinalDemand) }},
+	{"innocent flows", "whole %", "what they got over their whole time, of what they asked for", func(f *Figures) string { return percent(f.Innocent.Throughput, f.Innocent.Demand) }},
 	{"innocent flows", "end %", "what they got in the last quarter of the run, of what they asked for then", func(f *Figures) string { return percent(f.Innocent.Final, f.Innocent.FinalDemand) }},
 	{"innocent flows", "end Mbit/s", "the same, a run", func(f *Figures) string { return decimal(f.Innocent.Final, 1e6, 1) }},
-	{"innocent flows", "stalled", "that got nothing in the last quarter, of those that run then", func(f *Figures) string {
-		return of(f.Innocent.Stalled, f.Innocent.AtEnd)
-	}},
-	{"innocent flows", "touched", "of which a switch dropped a frame because of the system: to break a deadlock, by a policer, in a lossy queue or turn, or for want of room where there was room without it; of all, in all runs", func(f *Figures) string {
-		return touched(f.Touched, f.Innocent.Flows)
-	}},
-	{"innocent flows", "lost", "their frames that switches dropped because of the system, in all runs", func(f *Figures) string {
-		return lostOf(f.Robbed, f.RobbedOf)
-	}},
+	{"innocent flows", "stalled", "that got nothing in the last quarter, of those that run then", func(f *Figures) string { return of(f.Innocent.Stalled, f.Innocent.AtEnd) }},
+	{"innocent flows", "touched", "of which a switch dropped a frame because of the system: to break a deadlock, by a policer, in a lossy queue or turn, or for want of room where there was room without it; of all, in all runs", func(f *Figures) string { return touched(f.Touched, f.Innocent.Flows) }},
+	{"innocent flows", "lost", "their frames that switches dropped because of the system, in all runs", func(f *Figures) string { return lostOf(f.Robbed, f.RobbedOf) }},
 	{"innocent flows", "lost %", "these, of these and of those that arrived", func(f *Figures) string { return lostShare(f.Robbed, f.RobbedOf) }},
-	{"innocent flows", "of treated %", "what they got over the whole run, of what they get in the run in which the cause of the deadlock is treated from the start, median", func(f *Figures) string {
-		return wholePercent(f.OfTreated)
-	}},
+	{"innocent flows", "of treated %", "what they got over the whole run, of what they get in the run in which the cause of the deadlock is treated from the start, median", func(f *Figures) string { return wholePercent(f.OfTreated) }},
 	{"cost", "PFC frames", "pauses, resumes and refreshes", func(f *Figures) string { return strconv.Itoa(f.pfc()) }},
-	{"cost", "messages", "one-hop messages besides", func(f *Figures) string { return strconv.Itoa(f.ControlMessages) }},
-	{"cost", "state B", "the detector's own state in the switch that has most", func(f *Figures) string { return strconv.Itoa(f.DetectorBytes) }},
+	{"cost", "messages", "one-hop messages besides", plain("control_messages")},
+	{"cost", "state B", "the detector's own state in the switch that has most", plain("detector_bytes_per_switch")},
 	{"cost", "refused", "measures that could not be taken, and why", func(f *Figures) string { return list(f.Refusals) }},
 }
 
 // connectionColumns are more columns of the table of a scenario with flows of transport rc.
 var connectionColumns = []column{
-	{"connections", "done", "flows with a size that were acknowledged as a whole, of all", func(f *Figures) string {
-		return ofConnections(f, func(k *verdict.Completed) string { return of(k.Done, k.Flows) })
-	}},
-	{"connections", "slowdown p50", "the time that these took by the one that they take alone on an empty path, median", func(f *Figures) string {
-		return ofConnections(f, func(k *verdict.Completed) string { return slowdown(k.Slowdown.P50) })
-	}},
-	{"connections", "slowdown p99", "the same, 99 of 100 flows at most", func(f *Figures) string {
-		return ofConnections(f, func(k *verdict.Completed) string { return slowdown(k.Slowdown.P99) })
-	}},
-	{"connections", "again", "packets of all connections that were sent again", func(f *Figures) string {
-		if f.Connections == nil {
-			return nothing
-		}
-		return strconv.FormatInt(f.Connections.Again, 10)
-	}},
+	{"connections", "done", "flows with a size that were acknowledged as a whole, of all", ofConnections(func(k *verdict.Completed) string { return of(k.Done, k.Flows) })},
+	{"connections", "slowdown p50", "the time that these took by the one that they take alone on an empty path, median", ofConnections(func(k *verdict.Completed) string { return slowdown(k.Slowdown.P50) })},
+	{"connections", "slowdown p99", "the same, 99 of 100 flows at most", ofConnections(func(k *verdict.Completed) string { return slowdown(k.Slowdown.P99) })},
+	{"connections", "again", "packets of all connections that were sent again", sentAgain},
 }
 
-// columnsOf are the columns of a table of these rows.
+// columnsOf are the columns of a table of these rows: those above, and one of each figure that
+// rowKeys lack.
 func columnsOf(rows ...*Row) []column {
-	if slices.ContainsFunc(rows, (*Row).connected) {
-		return slices.Concat(columns, connectionColumns)
+	all := slices.Clone(columns)
+	for _, f := range verdict.Summed() {
+		if !slices.Contains(strings.Fields(rowKeys), f.Key) {
+			all = append(all, column{"more", f.Key, f.Text, plain(f.Key)})
+		}
 	}
-	return columns
+	if slices.ContainsFunc(rows, (*Row).connected) {
+		all = append(all, connectionColumns...)
+	}
+	return all
 }
 
 // connected reports whether the row tells of connections.
 func (r *Row) connected() bool { return r.Figures != nil && r.Connections != nil }
 
-// connected are the rows that tell of connections.
-func (c *Comparison) connected() (rows []*Row) {
+// connectionRows are a table of the rows that tell of connections, the first its heads; nil if none does.
+func (c *Comparison) connectionRows() (rows [][]string) {
+	rows = [][]string{{"scenario", "system"}}
+	for _, col := range connectionColumns {
+		rows[0] = append(rows[0], col.Head)
+	}
 	for i := range c.Rows {
-		if c.Rows[i].connected() {
-			rows = append(rows, &c.Rows[i])
+		if r := &c.Rows[i]; r.connected() {
+			rows = append(rows, append([]string{r.Scenario, r.System}, tableRow(r, connectionColumns).Cells...))
 		}
+	}
+	if len(rows) == 1 {
+		return nil
 	}
 	return rows
 }
 
 // ofConnections is a cell of the connections with a size, or nothing if there are none.
-func ofConnections(f *Figures, cell func(*verdict.Completed) string) string {
-	if f.Connections == nil || f.Connections.Completion == nil {
+func ofConnections(cell func(*verdict.Completed) string) func(*Figures) string {
+	return func(f *Figures) string {
+		if f.Connections == nil || f.Connections.Completion == nil {
+			return nothing
+		}
+		return cell(&f.Connections.Completion.All)
+	}
+}
+
+// sentAgain is what connections sent again, or nothing if there are none.
+func sentAgain(f *Figures) string {
+	if f.Connections == nil {
 		return nothing
 	}
-	return cell(&f.Connections.Completion.All)
+	return strconv.FormatInt(f.Connections.Again, 10)
 }
 
 // slowdown is s, or nothing if no flow has one.
@@ -126,6 +127,22 @@ func slowdown(s float64) string {
 }
 
 func (f *Figures) pfc() int { return f.PFC.XOFF + f.PFC.XON + f.PFC.Refresh }
+
+// told is a count, or the median of a spread.
+func told(s verdict.Sums, key string) string {
+	switch sum := s[key].(type) {
+	case verdict.Quantiles:
+		return quantile(sum, sum.P50)
+	case verdict.Spread[int]:
+		return strconv.Itoa(sum.P50)
+	}
+	return strconv.Itoa(s.Count(key))
+}
+
+// plain is the cell of a figure.
+func plain(key string) func(*Figures) string {
+	return func(f *Figures) string { return told(f.Sums, key) }
+}
 
 // of is n of all, or nothing if there are none.
 func of(n, all int) string {

@@ -99,7 +99,7 @@ func TestAggregate(t *testing.T) {
 		Measures: []Count{}, Refusals: []Count{},
 	}
 	flowsOf := func(f *Figures, runs int) {
-		f.Runs = runs
+		f.Runs, f.Sums["xoff"] = runs, verdict.Spread[int]{Samples: runs}
 		for _, g := range []*Goodput{&f.AllFlows, &f.Innocent} {
 			g.Flows *= runs
 			g.AtEnd *= runs
@@ -113,9 +113,10 @@ func TestAggregate(t *testing.T) {
 		{"nothing happened", []*verdict.Verdict{quiet()}, func(*Figures) {}},
 		{"runs that differ", []*verdict.Verdict{locked(30), recovered(5000), locked(10)}, func(f *Figures) {
 			flowsOf(f, 3)
-			f.Deadlocks, f.Detected, f.Recovered = 3, 3, 1
-			f.Latency = verdict.Quantiles{Samples: 3, P50: 30, P90: 500, Min: 10, Max: 500}
-			f.Recovery = verdict.Quantiles{Samples: 1, P50: 5000, P90: 5000, Min: 5000, Max: 5000}
+			f.Sums["deadlock"], f.Sums["detected"], f.Sums["recovered"] = 3, 3, 1
+			f.Sums["onset_ns"] = verdict.Quantiles{Samples: 3}
+			f.Sums["latency_ns"] = verdict.Quantiles{Samples: 3, P50: 30, P90: 500, Min: 10, Max: 500}
+			f.Sums["recovery_ns"] = verdict.Quantiles{Samples: 1, P50: 5000, P90: 5000, Min: 5000, Max: 5000}
 		}},
 		{"counts are summed, sizes are not", []*verdict.Verdict{
 			run(func(v *verdict.Verdict) {
@@ -132,12 +133,13 @@ func TestAggregate(t *testing.T) {
 			}),
 		}, func(f *Figures) {
 			flowsOf(f, 2)
-			f.Invalid = 1
-			f.LosslessLost, f.ResponseDropped, f.ResponseBytes, f.Policed, f.Late = 11, 22, 33000, 44, 55
+			f.Sums["invalid"] = 1
+			f.Sums["lossless_lost"], f.Sums["response_dropped"], f.Sums["response_dropped_bytes"], f.Sums["policed"], f.Sums["late"] = 11, 22, 33000, 44, 55
 			f.PFC = verdict.PFCFrames{XOFF: 66, XON: 77, Refresh: 88}
-			f.ControlMessages, f.DetectorBytes, f.CounterBytes = 99, 640, 96
-			f.FalsePositives, f.Premature, f.Recurrences = 2, 3, 3
-			f.FalseNegatives = 1 // of two in one run
+			f.Sums["xoff"] = verdict.Spread[int]{Samples: 2, P50: 33, P90: 60, Min: 6, Max: 60}
+			f.Sums["control_messages"], f.Sums["detector_bytes_per_switch"], f.Sums["counter_bytes_per_switch"] = 99, 640, 96
+			f.Sums["false_positives"], f.Sums["premature"], f.Sums["recurrences"] = 2, 3, 3
+			f.Sums["false_negatives"] = 1 // of two in one run
 		}},
 		{"what was done and refused", []*verdict.Verdict{
 			run(func(v *verdict.Verdict) {
@@ -164,6 +166,8 @@ func TestAggregate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := base
+			want.Sums = verdict.SumsOf(nil)
+			flowsOf(&want, 1)
 			c.want(&want)
 			if got := aggregate(parsed(t), unchanged(c.runs...), slices.Repeat([]found{blameless(true, true, false)}, len(c.runs))); !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)

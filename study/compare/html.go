@@ -26,10 +26,9 @@ type page struct {
 	Touched     string // and what is said of them
 	Outcomes    any
 	Matrix      []matrixRow
-	Replays     bool     // there are some, or reasons why not
-	NotReplayed []string // why, and what
-	TotalHeads  []string
-	Totals      [][]string
+	Replays     bool       // there are some, or reasons why not
+	NotReplayed []string   // why, and what
+	Totals      [][]string // the heads first
 	Deadlocking int
 	Charts      []chart
 	Columns     []column // of all tables
@@ -71,8 +70,8 @@ type scenarioRow struct {
 // sentences on how it was played.
 func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 	p := page{
-		World: c.World, Result: c.result(), Systems: c.described(), Notes: notes, Innocent: innocentNote, Touched: touchedNote, Outcomes: outcomes, TotalHeads: totalHeads,
-		Deadlocking: len(c.deadlocking()), Charts: c.charts(), Columns: columnsOf(c.connected()...),
+		World: c.World, Result: c.result(), Systems: c.described(), Notes: notes, Innocent: innocentNote, Touched: touchedNote, Outcomes: outcomes, Totals: c.totalRows(),
+		Deadlocking: len(c.deadlocking()), Charts: c.charts(),
 	}
 	for i := range c.Rows {
 		if f := c.Rows[i].Figures; f != nil {
@@ -80,13 +79,11 @@ func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 		}
 	}
 	p.Replays, p.NotReplayed = c.replays != nil, c.notReplayed()
-	totals := c.totals()
-	for i := range totals {
-		p.Totals = append(p.Totals, totals[i].cells())
-	}
 	replays := c.replaysByRow()
+	var all []*Row
 	for _, s := range c.scenarios() {
 		rows := c.of(s)
+		all = append(all, rows...)
 		m, t := matrixRow{Scenario: s}, scenarioTable{Scenario: s, Columns: columnsOf(rows...)}
 		t.Groups = groups(t.Columns)
 		for _, r := range rows {
@@ -96,6 +93,7 @@ func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 		}
 		p.Matrix, p.Tables = append(p.Matrix, m), append(p.Tables, t)
 	}
+	p.Columns = columnsOf(all...)
 	return pageTemplate.Execute(w, p)
 }
 

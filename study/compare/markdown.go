@@ -88,8 +88,7 @@ func (c *Comparison) writeMatrix(b *strings.Builder) {
 	for _, s := range c.systems() {
 		heads = append(heads, strings.ReplaceAll(s, "+", "+<br>"))
 	}
-	writeRow(b, heads)
-	writeRow(b, slices.Repeat([]string{"---"}, len(heads)))
+	rows := [][]string{heads}
 	for _, s := range c.scenarios() {
 		cells := []string{s}
 		for _, r := range c.of(s) {
@@ -103,8 +102,9 @@ func (c *Comparison) writeMatrix(b *strings.Builder) {
 			}
 			cells = append(cells, cell)
 		}
-		writeRow(b, cells)
+		rows = append(rows, cells)
 	}
+	writeTable(b, len(heads), rows)
 	b.WriteString("\n")
 	for _, o := range outcomes {
 		fmt.Fprintf(b, "- *%s*: %s\n", o.Outcome, o.Meaning)
@@ -154,18 +154,13 @@ func some(names, all []string) string {
 
 func (c *Comparison) writeTotals(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## Each system over all scenarios\n\nOf the %d scenarios that deadlock without a system; alarms and state are of all scenarios. Latency and recovery are\nmedians of the scenarios' medians, in milliseconds; lost, dropped and policed are frames, summed over all runs;\nalarms are false or early declarations, late ones of a deadlock that had just ended; lost ones include what a fault costs that a scenario plays, such as a switch that stands still (w12-expired-pause).\n%s\n\n", len(c.deadlocking()), touchedNote)
-	writeRow(b, totalHeads)
-	writeRow(b, append([]string{"---"}, slices.Repeat([]string{"---:"}, len(totalHeads)-1)...))
-	totals := c.totals()
-	for i := range totals {
-		writeRow(b, totals[i].cells())
-	}
+	writeTable(b, 1, c.totalRows())
 	b.WriteString("\n")
 }
 
 // writeConnections writes a line for each row with flows of transport rc.
 func (c *Comparison) writeConnections(b *strings.Builder) {
-	rows := c.connected()
+	rows := c.connectionRows()
 	if rows == nil {
 		return
 	}
@@ -174,22 +169,16 @@ func (c *Comparison) writeConnections(b *strings.Builder) {
 		fmt.Fprintf(b, "- *%s*: %s\n", col.Head, col.Help)
 	}
 	b.WriteString("\n")
-	heads := []string{"scenario", "system"}
-	for _, col := range connectionColumns {
-		heads = append(heads, col.Head)
-	}
-	writeRow(b, heads)
-	writeRow(b, append([]string{"---", "---"}, slices.Repeat([]string{"---:"}, len(connectionColumns))...))
-	for _, r := range rows {
-		cells := []string{r.Scenario, r.System}
-		for _, col := range connectionColumns {
-			cells = append(cells, col.Cell(r.Figures))
-		}
-		writeRow(b, cells)
-	}
+	writeTable(b, 2, rows)
 	b.WriteString("\n")
 }
 
-func writeRow(b *strings.Builder, cells []string) {
-	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+// writeTable writes rows, the first of them heads; columns from numbers on are numbers.
+func writeTable(b *strings.Builder, numbers int, rows [][]string) {
+	for i, cells := range rows {
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+		if i == 0 {
+			fmt.Fprintf(b, "|%s%s\n", strings.Repeat(" --- |", numbers), strings.Repeat(" ---: |", len(cells)-numbers))
+		}
+	}
 }

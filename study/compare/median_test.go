@@ -29,10 +29,10 @@ func TestMediansOfRowsAndTotals(t *testing.T) {
 		return Row{Scenario: scenario, System: "itsy", Figures: &f}
 	}
 	c := &Comparison{World: "sim", Rows: []Row{row("one", 10, 40), row("other", 100, 200)}}
-	if f := c.Rows[0].Figures; f.Latency.P50 != 25 || f.Recovery.P50 != 250 {
-		t.Errorf("of 10 and 40 the latency is %d, of 100 and 400 the recovery %d; want 25 and 250", f.Latency.P50, f.Recovery.P50)
+	if f := c.Rows[0]; f.Times("latency_ns").P50 != 25 || f.Times("recovery_ns").P50 != 250 {
+		t.Errorf("of 10 and 40 the latency is %d, of 100 and 400 the recovery %d; want 25 and 250", f.Times("latency_ns").P50, f.Times("recovery_ns").P50)
 	}
-	if total := c.totals()[0]; total.Latency.P50 != 87 || total.Recovery.P50 != 875 {
-		t.Errorf("of 25 and 150 the latency is %d, of 250 and 1500 the recovery %d; want 87 and 875", total.Latency.P50, total.Recovery.P50)
+	if total := c.totals()[0]; total.Times("latency_ns").P50 != 87 || total.Times("recovery_ns").P50 != 875 {
+		t.Errorf("of 25 and 150 the latency is %d, of 250 and 1500 the recovery %d; want 87 and 875", total.Times("latency_ns").P50, total.Times("recovery_ns").P50)
 	}
 }

@@ -40,17 +40,17 @@ func (r *Row) Outcome() Outcome {
 		return NA
 	case r.Failed != "":
 		return Failed
-	case f.Invalid == f.Runs:
+	case f.Count("invalid") == f.Runs:
 		return Invalid
-	case f.Deadlocks == 0 && f.FalsePositives > 0:
+	case f.Count("deadlock") == 0 && f.Count("false_positives") > 0:
 		return Alarm
-	case f.Deadlocks == 0:
+	case f.Count("deadlock") == 0:
 		return Clear
-	case f.Recurrences > 0:
+	case f.Count("recurrences") > 0:
 		return Recurs
-	case f.Recovered == f.Deadlocks:
+	case f.Count("recovered") == f.Count("deadlock"):
 		return Gone
-	case f.Detected == f.Deadlocks:
+	case f.Count("detected") == f.Count("deadlock"):
 		return Found
 	}
 	return Missed

@@ -102,11 +102,7 @@ func showPair(ctx context.Context, src *Source, sys System, seed uint64, show Sh
 
 // outcomeOf is the outcome of a single run.
 func outcomeOf(v *verdict.Verdict) Outcome {
-	s := verdict.Summarize([]*verdict.Verdict{v})
-	r := Row{Figures: &Figures{
-		Runs: 1, Invalid: s.Invalid, Deadlocks: s.Deadlocks, Detected: s.Detected,
-		FalsePositives: s.FalsePositives, Recovered: s.Recovered, Recurrences: s.Recurrences,
-	}}
+	r := Row{Figures: &Figures{Runs: 1, Sums: verdict.SumsOf([]*verdict.Verdict{v})}}
 	return r.Outcome()
 }
 

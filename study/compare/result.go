@@ -59,7 +59,7 @@ func (c *Comparison) result() result {
 			add(&left, t.System, "%d of %d", t.Scenarios-ended, t.Scenarios)
 		}
 		if t.Scenarios > 0 && (ended == t.Scenarios || t.System == catalog.None) {
-			add(&cost, t.System, "%d, %d, %d", t.Lost, t.Dropped, t.Policed)
+			add(&cost, t.System, "%d, %d, %d", t.Count("lossless_lost"), t.Count("response_dropped"), t.Count("policed"))
 		}
 		if !c.declares(t.System) {
 			continue
@@ -72,10 +72,10 @@ func (c *Comparison) result() result {
 		default:
 			add(&missed, t.System, "%s", ofRuns(unseen, deadlocks))
 		}
-		if t.Alarms == 0 {
+		if n := t.alarms(); n == 0 {
 			silent.Systems = append(silent.Systems, t.System)
 		} else {
-			add(&alarms, t.System, "%d", t.Alarms)
+			add(&alarms, t.System, "%d", n)
 		}
 	}
 	for _, s := range []statement{gone, never, left, declared, missed, silent, alarms, cost} {
@@ -108,8 +108,8 @@ func (c *Comparison) declared(system string) (deadlocks, unseen int) {
 			if r.Equal {
 				each = r.Runs
 			}
-			deadlocks += r.Deadlocks / each
-			unseen += r.FalseNegatives / each
+			deadlocks += r.Count("deadlock") / each
+			unseen += r.Count("false_negatives") / each
 		}
 	}
 	return deadlocks, unseen

@@ -2,9 +2,12 @@ package compare
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"softswitch/oracle/verdict"
 )
 
 // said is the result, a statement a line.
@@ -31,18 +34,25 @@ Price of the systems that broke or prevented deadlocks, beside no system (frames
 	}
 }
 
+// figures are of some runs, with these sums.
+func figures(runs int, equal bool, sums verdict.Sums) *Figures {
+	f := &Figures{Runs: runs, Equal: equal, Sums: verdict.SumsOf(nil)}
+	maps.Copy(f.Sums, sums)
+	return f
+}
+
 // TestResultOfOtherRows: alarms, deadlocks that nobody declared, and none that came about;
 // three runs that are equal count as one.
 func TestResultOfOtherRows(t *testing.T) {
 	c := &Comparison{World: "sim", Rows: []Row{
-		{Scenario: "locks", System: "none", Figures: &Figures{Runs: 3, Deadlocks: 3, FalseNegatives: 3}},
-		{Scenario: "locks", System: "itsypaper", Figures: &Figures{Runs: 3, Deadlocks: 3, Detected: 1, FalseNegatives: 2, FalsePositives: 4, Premature: 1}},
-		{Scenario: "locks", System: "tagger", Figures: &Figures{Runs: 3}},
-		{Scenario: "locks always", System: "none", Figures: &Figures{Runs: 3, Equal: true, Deadlocks: 3, FalseNegatives: 3}},
-		{Scenario: "locks always", System: "itsypaper", Figures: &Figures{Runs: 3, Equal: true, Deadlocks: 3, FalseNegatives: 3}},
-		{Scenario: "locks always", System: "tagger", Figures: &Figures{Runs: 3, Equal: true}},
-		{Scenario: "open", System: "none", Figures: &Figures{Runs: 3}},
-		{Scenario: "open", System: "itsypaper", Figures: &Figures{Runs: 3, FalsePositives: 7}},
+		{Scenario: "locks", System: "none", Figures: figures(3, false, verdict.Sums{"deadlock": 3, "false_negatives": 3})},
+		{Scenario: "locks", System: "itsypaper", Figures: figures(3, false, verdict.Sums{"deadlock": 3, "detected": 1, "false_negatives": 2, "false_positives": 4, "premature": 1})},
+		{Scenario: "locks", System: "tagger", Figures: figures(3, false, verdict.Sums{})},
+		{Scenario: "locks always", System: "none", Figures: figures(3, true, verdict.Sums{"deadlock": 3, "false_negatives": 3})},
+		{Scenario: "locks always", System: "itsypaper", Figures: figures(3, true, verdict.Sums{"deadlock": 3, "false_negatives": 3})},
+		{Scenario: "locks always", System: "tagger", Figures: figures(3, true, verdict.Sums{})},
+		{Scenario: "open", System: "none", Figures: figures(3, false, verdict.Sums{})},
+		{Scenario: "open", System: "itsypaper", Figures: figures(3, false, verdict.Sums{"false_positives": 7})},
 		{Scenario: "open", System: "tagger", NotApplicable: "topology without levels"},
 	}}
 	want := `Scenarios that deadlock without a system: 2 of 3. A system is counted where it could be played.

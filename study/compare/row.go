@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"softswitch/internal/stat"
@@ -22,31 +23,38 @@ type Row struct {
 	*Figures
 }
 
-// Figures are the verdicts of some runs in one. Counts are sums over the runs, of
-// events or, where it says so, of runs; times are in nanoseconds.
+// rowKeys are the keys of a row whose places are fixed, and whose figures columns show, or need not.
+const rowKeys = `scenario system not_applicable failed runs equal_runs invalid deadlock detected latency_ns
+	false_positives premature late false_negatives lossless_lost response_dropped response_dropped_bytes policed recovered recovery_ns recurrences
+	all_flows innocent innocent_touched innocent_dropped innocent_dropped_of innocent_of_treated
+	pfc control_messages detector_bytes_per_switch counter_bytes_per_switch measures refusals connections
+	onset_ns dropped_of_named dropped_of_others xoff`
+
+// MarshalJSON puts figures that rowKeys lack at the end.
+func (r Row) MarshalJSON() ([]byte, error) {
+	type plain Row // without this method
+	if r.Figures == nil {
+		return json.Marshal(plain(r))
+	}
+	return r.JSON(plain(r), rowKeys)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (r *Row) UnmarshalJSON(text []byte) error {
+	type plain Row // without this method
+	err := json.Unmarshal(text, (*plain)(r))
+	if err == nil && r.Figures != nil {
+		r.Sums, err = verdict.ReadSums(text)
+	}
+	return err
+}
+
+// Figures are the verdicts of some runs in one. Counts are sums over the runs.
 type Figures struct {
 	Runs int `json:"runs"`
 	// Equal: the runs differ in nothing but their seed, for nothing is drawn, so that they are one.
-	Equal   bool `json:"equal_runs"`
-	Invalid int  `json:"invalid"` // runs that cannot be trusted
-
-	Deadlocks int `json:"deadlock"` // runs with one
-	Detected  int `json:"detected"` // of those, runs with a true detection
-	// Latency is of the first true detection of each run.
-	Latency        verdict.Quantiles `json:"latency_ns"`
-	FalsePositives int               `json:"false_positives"`
-	Premature      int               `json:"premature"`
-	Late           int               `json:"late"`
-	FalseNegatives int               `json:"false_negatives"` // runs with a deadlock that nobody declared while it lived
-
-	LosslessLost    int `json:"lossless_lost"`    // frames lost for any cause but the next three
-	ResponseDropped int `json:"response_dropped"` // frames dropped to break a deadlock
-	ResponseBytes   int `json:"response_dropped_bytes"`
-	Policed         int `json:"policed"` // frames dropped to contain a trigger
-
-	Recovered   int               `json:"recovered"`   // runs with a deadlock, and none at the end
-	Recovery    verdict.Quantiles `json:"recovery_ns"` // of those
-	Recurrences int               `json:"recurrences"`
+	Equal        bool `json:"equal_runs"`
+	verdict.Sums `json:"-"`
 
 	AllFlows Goodput `json:"all_flows"`
 	// Innocent flows are those that had no part in the first deadlock without a system
@@ -65,10 +73,7 @@ type Figures struct {
 	// with a cause, nil if there is none.
 	OfTreated *float64 `json:"innocent_of_treated"`
 
-	PFC             verdict.PFCFrames `json:"pfc"`
-	ControlMessages int               `json:"control_messages"`
-	DetectorBytes   int               `json:"detector_bytes_per_switch"` // the most of any run
-	CounterBytes    int               `json:"counter_bytes_per_switch"`
+	PFC verdict.PFCFrames `json:"pfc"`
 
 	Measures []Count `json:"measures"` // what was done to switches
 	Refusals []Count `json:"refusals"` // what was wanted and not done, and why
@@ -137,21 +142,14 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 	}
 	sum := verdict.Summarize(verdicts)
 	f := Figures{
-		Runs: len(runs), Equal: sum.Equal, Invalid: sum.Invalid,
-		Deadlocks: sum.Deadlocks, Detected: sum.Detected,
-		FalsePositives: sum.FalsePositives, Premature: sum.Premature, FalseNegatives: sum.FalseNegatives,
-		LosslessLost: sum.LosslessLost,
-		AllFlows:     goodput(s, verdicts, func(_, _ int) bool { return true }),
-		Innocent:     goodput(s, verdicts, func(run, flow int) bool { return truths[run].innocent[flow] }),
-		Measures:     []Count{}, Refusals: []Count{},
+		Runs: len(runs), Equal: sum.Equal, Sums: verdict.SumsOf(verdicts),
+		AllFlows: goodput(s, verdicts, func(_, _ int) bool { return true }),
+		Innocent: goodput(s, verdicts, func(run, flow int) bool { return truths[run].innocent[flow] }),
+		Measures: []Count{}, Refusals: []Count{},
 		Connections: connections(&sum),
 	}
-	var latencies, recoveries []unit.Time
 	var shares []float64
 	for i, v := range runs {
-		if first := slices.IndexFunc(v.Detections, func(d verdict.Detection) bool { return d.TruePositive }); first >= 0 {
-			latencies = append(latencies, v.Detections[first].Latency)
-		}
 		if n, known := truths[i].touched(v); known {
 			f.Touched = addTo(f.Touched, n)
 			frames, of := truths[i].robbed(v)
@@ -161,21 +159,7 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 		if share, ok := truths[i].share(v.Flows); ok {
 			shares = append(shares, share)
 		}
-		f.Late += v.Late
-		f.ResponseDropped += v.ResponseDropped
-		f.ResponseBytes += v.ResponseDroppedBytes
-		f.Policed += v.Policed
-		if v.Recovered {
-			f.Recovered++
-			recoveries = append(recoveries, v.Recovery)
-		}
-		f.Recurrences += v.Recurrences
-		f.PFC.XOFF += v.PFC.XOFF
-		f.PFC.XON += v.PFC.XON
-		f.PFC.Refresh += v.PFC.Refresh
-		f.ControlMessages += v.ControlMessages
-		f.DetectorBytes = max(f.DetectorBytes, v.DetectorBytesPerSwitch)
-		f.CounterBytes = max(f.CounterBytes, v.CounterBytesPerSwitch)
+		stat.Add(&f.PFC, &v.PFC)
 		for _, m := range v.Measures {
 			f.Measures = add(f.Measures, m.Measure)
 		}
@@ -183,7 +167,6 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 			f.Refusals = add(f.Refusals, r.Why)
 		}
 	}
-	f.Latency, f.Recovery = verdict.QuantilesOf(latencies), verdict.QuantilesOf(recoveries)
 	f.OfTreated = medianOf(shares)
 	return f
 }

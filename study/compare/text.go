@@ -28,22 +28,19 @@ func (c *Comparison) WriteText(w io.Writer) error {
 			continue
 		}
 		outcome, atEnd := r.brief()
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", r.Scenario, r.System, outcome, quantile(r.Latency, r.Latency.P50),
-			quantile(r.Recovery, r.Recovery.P50), r.Recurrences, r.LosslessLost, r.ResponseDropped, r.Policed, atEnd)
-	}
-	fmt.Fprintf(t, "\n%s\n", strings.Join(totalHeads, "\t"))
-	for _, total := range c.totals() {
-		fmt.Fprintln(t, strings.Join(total.cells(), "\t"))
-	}
-	for i, r := range c.connected() {
-		heads, cells := []string{"\nscenario", "system"}, []string{r.Scenario, r.System}
-		for _, col := range connectionColumns {
-			heads, cells = append(heads, col.Head), append(cells, col.Cell(r.Figures))
+		cells := []string{r.Scenario, r.System, string(outcome)}
+		for _, key := range []string{"latency_ns", "recovery_ns", "recurrences", "lossless_lost", "response_dropped", "policed"} {
+			cells = append(cells, told(r.Sums, key))
 		}
-		if i == 0 {
-			fmt.Fprintln(t, strings.Join(heads, "\t"))
+		fmt.Fprintln(t, strings.Join(append(cells, atEnd), "\t"))
+	}
+	for _, rows := range [][][]string{c.totalRows(), c.connectionRows()} {
+		for i, cells := range rows {
+			if i == 0 {
+				cells[0] = "\n" + cells[0]
+			}
+			fmt.Fprintln(t, strings.Join(cells, "\t"))
 		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
 	return t.Flush()
 }

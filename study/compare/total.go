@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"softswitch/oracle/verdict"
-	"softswitch/unit"
 )
 
 // Total is a system over all scenarios that would deadlock without it, and its
@@ -14,14 +13,9 @@ type Total struct {
 	System    string
 	Scenarios int // it was played on, of those that deadlock
 	Outcomes  map[Outcome]int
-	Latency   verdict.Quantiles // of the scenarios' medians
-	Alarms    int               // false and early, over all scenarios
-	Late      int               // declared when it had just ended, over all scenarios
-	Lost      int
-	Dropped   int
-	Policed   int
-	Again     int
-	Recovery  verdict.Quantiles // of the scenarios' medians
+	// Sums are of the scenarios that deadlock, times of the scenarios' medians; everywhere is of all.
+	verdict.Sums
+	everywhere verdict.Sums
 	// Goodput is the mean, over scenarios, of the share in per cent that innocent flows
 	// got at the end; Shared is over how many.
 	Goodput float64
@@ -33,8 +27,11 @@ type Total struct {
 	// Robbed are frames of innocent flows that it dropped, of RobbedOf; nil where that is not known.
 	Robbed   *int
 	RobbedOf int
-	Messages int
-	State    int // bytes, the most
+}
+
+// alarms are false and early, over all scenarios.
+func (t *Total) alarms() int {
+	return t.everywhere.Count("false_positives") + t.everywhere.Count("premature")
 }
 
 // deadlocking are the scenarios that deadlock with no system or, if that was not
@@ -45,7 +42,7 @@ func (c *Comparison) deadlocking() (names []string) {
 		if i := slices.IndexFunc(rows, func(r *Row) bool { return r.System == "none" && r.Figures != nil }); i >= 0 {
 			rows = rows[i : i+1]
 		}
-		if slices.ContainsFunc(rows, func(r *Row) bool { return r.Figures != nil && r.Deadlocks > 0 }) {
+		if slices.ContainsFunc(rows, func(r *Row) bool { return r.Figures != nil && r.Count("deadlock") > 0 }) {
 			names = append(names, s)
 		}
 	}
@@ -53,53 +50,41 @@ func (c *Comparison) deadlocking() (names []string) {
 }
 
 // totals are in the order of the systems.
-func (c *Comparison) totals() (all []Total) {
+func (c *Comparison) totals() (totals []Total) {
 	deadlocking := c.deadlocking()
 	for _, s := range c.systems() {
 		t := Total{System: s, Outcomes: map[Outcome]int{}}
-		var latencies, recoveries []unit.Time
+		var all, locked []verdict.Sums
 		var shares []float64
 		for i := range c.Rows {
 			r := &c.Rows[i]
 			if r.System != s || r.Figures == nil {
 				continue
 			}
-			t.Alarms += r.FalsePositives + r.Premature
-			t.Late += r.Late
-			t.State = max(t.State, r.DetectorBytes)
+			all = append(all, r.Sums)
 			if !slices.Contains(deadlocking, r.Scenario) {
 				continue
 			}
+			locked = append(locked, r.Sums)
 			t.add(r)
-			if r.Latency.Samples > 0 {
-				latencies = append(latencies, r.Latency.P50)
-			}
-			if r.Recovery.Samples > 0 {
-				recoveries = append(recoveries, r.Recovery.P50)
-			}
 			if r.OfTreated != nil {
 				shares = append(shares, *r.OfTreated)
 			}
 		}
-		t.Latency, t.Recovery = verdict.QuantilesOf(latencies), verdict.QuantilesOf(recoveries)
+		t.Sums, t.everywhere = verdict.Together(locked), verdict.Together(all)
 		t.OfTreated = medianOf(shares)
 		if t.Shared > 0 {
 			t.Goodput /= float64(t.Shared)
 		}
-		all = append(all, t)
+		totals = append(totals, t)
 	}
-	return all
+	return totals
 }
 
 // add adds a row of a scenario that deadlocks.
 func (t *Total) add(r *Row) {
 	t.Scenarios++
 	t.Outcomes[r.Outcome()]++
-	t.Lost += r.LosslessLost
-	t.Dropped += r.ResponseDropped
-	t.Policed += r.Policed
-	t.Again += r.Recurrences
-	t.Messages += r.ControlMessages
 	if r.Touched != nil {
 		t.Touched += *r.Touched
 		t.Innocents += r.Innocent.Flows
@@ -115,21 +100,28 @@ func (t *Total) add(r *Row) {
 // quiet reports whether no deadlock formed in any scenario.
 func (t *Total) quiet() bool { return t.Outcomes[Clear]+t.Outcomes[Alarm] == t.Scenarios }
 
-// totalHeads and cells are the table of totals.
-var totalHeads = []string{
-	"system", "scenarios", "no deadlock", "gone", "recurs", "found", "missed", "latency ms", "recovery ms", "alarms", "late", "lost", "dropped", "policed", "again", "innocent at end %", "innocent touched", "innocent lost", "innocent lost %", "innocent of treated %", "messages", "state B",
+// atEnd is Goodput, or nothing if nobody shares in it.
+func (t *Total) atEnd() string {
+	if t.Shared == 0 {
+		return nothing
+	}
+	return strconv.FormatFloat(t.Goodput, 'f', 0, 64)
 }
 
-func (t *Total) cells() []string {
-	cells := []string{t.System, strconv.Itoa(t.Scenarios), strconv.Itoa(t.Outcomes[Clear] + t.Outcomes[Alarm])}
-	for _, o := range []Outcome{Gone, Recurs, Found, Missed} {
-		cells = append(cells, strconv.Itoa(t.Outcomes[o]))
+// totalRows are the table of totals, the first of them its heads.
+func (c *Comparison) totalRows() [][]string {
+	rows := [][]string{{
+		"system", "scenarios", "no deadlock", "gone", "recurs", "found", "missed", "latency ms", "recovery ms", "alarms", "late", "lost", "dropped", "policed", "again", "innocent at end %", "innocent touched", "innocent lost", "innocent lost %", "innocent of treated %", "messages", "state B",
+	}}
+	for _, t := range c.totals() {
+		cells := []string{t.System}
+		for _, n := range []int{t.Scenarios, t.Outcomes[Clear] + t.Outcomes[Alarm], t.Outcomes[Gone], t.Outcomes[Recurs], t.Outcomes[Found], t.Outcomes[Missed]} {
+			cells = append(cells, strconv.Itoa(n))
+		}
+		rows = append(rows, append(cells, told(t.Sums, "latency_ns"), told(t.Sums, "recovery_ns"), strconv.Itoa(t.alarms()), told(t.everywhere, "late"),
+			told(t.Sums, "lossless_lost"), told(t.Sums, "response_dropped"), told(t.Sums, "policed"), told(t.Sums, "recurrences"),
+			t.atEnd(), of(t.Touched, t.Innocents), lostOf(t.Robbed, t.RobbedOf), lostShare(t.Robbed, t.RobbedOf), wholePercent(t.OfTreated),
+			told(t.Sums, "control_messages"), told(t.everywhere, "detector_bytes_per_switch")))
 	}
-	goodput := nothing
-	if t.Shared > 0 {
-		goodput = strconv.FormatFloat(t.Goodput, 'f', 0, 64)
-	}
-	return append(cells, quantile(t.Latency, t.Latency.P50), quantile(t.Recovery, t.Recovery.P50),
-		strconv.Itoa(t.Alarms), strconv.Itoa(t.Late), strconv.Itoa(t.Lost), strconv.Itoa(t.Dropped), strconv.Itoa(t.Policed), strconv.Itoa(t.Again),
-		goodput, of(t.Touched, t.Innocents), lostOf(t.Robbed, t.RobbedOf), lostShare(t.Robbed, t.RobbedOf), wholePercent(t.OfTreated), strconv.Itoa(t.Messages), strconv.Itoa(t.State))
+	return rows
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"softswitch/internal/stat"
 )
 
 // AttackReport sums up the outcomes of many cases. Its JSON is the same for the same cases, however
@@ -24,7 +26,7 @@ type AttackReport struct {
 // AttackSum is that of all runs with links of a mode. The counts of cases are of those in which it
 // happened at least once.
 type AttackSum struct {
-	FrameHops  uint64 `json:"frame_hops"`
+	Frames     uint64 `json:"frame_hops"`
 	Deadlocks  int    `json:"deadlocks"`
 	Suppressed int    `json:"suppressed"`
 	True       int    `json:"true_positives"`
@@ -41,18 +43,7 @@ type AttackSum struct {
 }
 
 func (s *AttackSum) add(r *AttackRun) {
-	s.FrameHops += r.Frames
-	s.Deadlocks += r.Deadlocks
-	s.Suppressed += r.Suppressed
-	s.True += r.True
-	s.Late += r.Late
-	s.False += r.False
-	s.Premature += r.Premature
-	s.Unfounded += r.Unfounded
-	s.Lost += r.Lost
-	s.Refused += r.Refused
-	s.OfHosts += r.OfHosts
-	s.OverBudget += r.OverBudget
+	stat.Add(s, r)
 	if r.Unfounded > 0 {
 		s.Acted++
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"softswitch/detect/respond"
-	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 	"softswitch/link/auth"
 )
@@ -52,13 +51,7 @@ func writeAttacks(ctx context.Context, r *Run, outcomes []AttackOutcome) error {
 			failed = append(failed, i)
 		}
 	}
-	if len(failed) == 0 {
-		return nil
-	}
-	if err := safefile.MkdirAll(r.Out, 0o755); err != nil {
-		return err
-	}
-	return progress.Each(ctx, r.Progress, "failures made smaller", len(failed), r.Workers, func(n int) error {
+	return r.eachFailure(ctx, len(failed), func(n int) error {
 		i := failed[n]
 		c, fault := NewAttack(r.Seed, r.Part.Item(i)), outcomes[i].Strict.Faults()
 		if n < r.Shrink {

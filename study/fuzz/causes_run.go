@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"softswitch/detect/catalog"
-	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 )
 
@@ -69,13 +68,7 @@ func writeNamed(ctx context.Context, r *Run, all []named) error {
 			failures, o.Files = append(failures, f), append(o.Files, f.file)
 		}
 	}
-	if len(failures) == 0 {
-		return nil
-	}
-	if err := safefile.MkdirAll(r.Out, 0o755); err != nil {
-		return err
-	}
-	return progress.Each(ctx, r.Progress, "failures made smaller", len(failures), r.Workers, func(i int) error {
+	return r.eachFailure(ctx, len(failures), func(i int) error {
 		f := failures[i]
 		if f.small {
 			f.Case = Shrink(f.Case, namingTries, func(c *Case) bool { return ctx.Err() == nil && CausesFail(c, f.detector) })

@@ -67,15 +67,10 @@ func (r *ClocksReport) Add(i int, o *ClocksOutcome) {
 	if o.Steps {
 		r.Steps++
 	}
-	r.Findings += o.Findings
-	r.Wrong += o.Wrong
-	r.WrongMissed += o.WrongMissed
+	stat.Add(r, o)
 	addShare(&r.Undecided, o.Undecided, o.Findings)
 	addShare(&r.NearUndecided, o.NearUndecided, o.Near)
 	addShare(&r.MissedFound, o.MissedFound, o.Missed)
-	r.Deadlocks += o.Deadlocks
-	r.UndecidedDeadlocks += o.UndecidedDeadlocks
-	r.Naive += o.Naive
 	r.BelowHop.Add(o.Typical < o.Hop)
 	if o.Typical < unit.Never {
 		r.bounds = append(r.bounds, float64(o.Typical)/float64(o.Hop))

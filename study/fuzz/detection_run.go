@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 	"softswitch/study/shard"
 )
@@ -92,13 +91,7 @@ func (r *Run) write(ctx context.Context, outcomes []Outcome) ([]failed, error) {
 		numbers = append(numbers, i)
 		files = append(files, failed{r.Part.Item(i), filepath.Join(r.Out, fmt.Sprintf("%s-%s.yaml", r.newCase(i).Name(), kind))})
 	}
-	if len(files) == 0 {
-		return files, nil
-	}
-	if err := safefile.MkdirAll(r.Out, 0o755); err != nil {
-		return nil, err
-	}
-	return files, progress.Each(ctx, r.Progress, "failures made smaller", len(files), r.Workers, func(n int) error {
+	return files, r.eachFailure(ctx, len(files), func(n int) error {
 		o := &outcomes[numbers[n]]
 		c := r.newCase(numbers[n])
 		if small[n] {

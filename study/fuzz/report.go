@@ -51,23 +51,6 @@ type Counts struct {
 	FrameHops      uint64 `json:"frame_hops"`
 }
 
-func (c *Counts) plus(d *Counts) {
-	c.Cases += d.Cases
-	c.Dead += d.Dead
-	c.Deadlocks += d.Deadlocks
-	c.Detected += d.Detected
-	c.TruePositives += d.TruePositives
-	c.FalsePositives += d.FalsePositives
-	c.Premature += d.Premature
-	c.Late += d.Late
-	c.FalseNegatives += d.FalseNegatives
-	c.ByKind.plus(d.ByKind)
-	c.MissedByKind.plus(d.MissedByKind)
-	c.Young += d.Young
-	c.Invalid += d.Invalid
-	c.FrameHops += d.FrameHops
-}
-
 // Tally is what a report of some cases is made of. Tallies of different cases add up to that
 // of all of them: a latency is counted, for quantiles cannot be added.
 type Tally struct {
@@ -91,12 +74,6 @@ type Kinds struct {
 	Strong   int `json:"strong"`
 	Split    int `json:"split"`
 	Flooding int `json:"flooding"`
-}
-
-func (k *Kinds) plus(l Kinds) {
-	k.Strong += l.Strong
-	k.Split += l.Split
-	k.Flooding += l.Flooding
 }
 
 func (k *Kinds) add(of Knot) {
@@ -149,7 +126,7 @@ func (t *Tally) Add(o *Outcome) {
 
 // Plus adds the tally of other cases.
 func (t *Tally) Plus(o *Tally) {
-	t.plus(&o.Counts)
+	stat.Add(&t.Counts, &o.Counts)
 	t.Declarers += o.Declarers
 	t.Control += o.Control
 	if t.Laps == nil {

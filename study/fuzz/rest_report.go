@@ -100,19 +100,7 @@ func (r *TruthReport) Add(o *TruthOutcome) {
 	if o.Locked {
 		r.Locked++
 	}
-	r.Instants += o.Instants
-	r.AtRest += o.AtRest
-	r.Claims += o.Claims
-	r.Predicted += o.Predicted
-	r.Declared += o.Declared
-	r.True += o.True
-	r.Soon += o.Soon
-	r.Late += o.Late
-	r.Between += o.Between
-	r.Knots += o.Knots
-	r.Unknown += o.Unknown
-	r.Hanging += o.Hanging
-	r.Next += o.Next
+	stat.Add(r, o)
 	for f := range r.Faults {
 		r.Faults[f].N += o.Faults[f]
 		r.Faults[f].Cases.Add(o.Faults[f] > 0)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"softswitch/detect/catalog"
-	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 	"softswitch/unit"
 )
@@ -52,13 +51,7 @@ func writeTruth(ctx context.Context, r *Run, outcomes []TruthOutcome) error {
 			wrong, small = append(wrong, i), append(small, count[o.Worst] <= r.Shrink)
 		}
 	}
-	if len(wrong) == 0 {
-		return nil
-	}
-	if err := safefile.MkdirAll(r.Out, 0o755); err != nil {
-		return err
-	}
-	return progress.Each(ctx, r.Progress, "failures made smaller", len(wrong), r.Workers, func(n int) error {
+	return r.eachFailure(ctx, len(wrong), func(n int) error {
 		return r.writeTruthOf(ctx, wrong[n], &outcomes[wrong[n]], small[n], theOracle)
 	})
 }

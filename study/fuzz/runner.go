@@ -8,6 +8,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/internal/progress"
+	"softswitch/internal/safefile"
 	"softswitch/study/shard"
 )
 
@@ -89,6 +90,17 @@ func (r *Run) count() int { return r.Part.Count(r.N) }
 // each calls do for every case that is played, many at a time.
 func (r *Run) each(ctx context.Context, do func(i int) error) error {
 	return progress.Each(ctx, r.Progress, "cases", r.count(), r.Workers, do)
+}
+
+// eachFailure calls write for n failures, which it makes smaller, many at a time. Their folder is there then.
+func (r *Run) eachFailure(ctx context.Context, n int, write func(i int) error) error {
+	if n == 0 {
+		return nil
+	}
+	if err := safefile.MkdirAll(r.Out, 0o755); err != nil {
+		return err
+	}
+	return progress.Each(ctx, r.Progress, "failures made smaller", n, r.Workers, write)
 }
 
 // tellInvalid says why a case says nothing, if it does not.

@@ -62,8 +62,8 @@ func TestRepeat(t *testing.T) {
 			t.Errorf("run %d has seed %d", i, v.Seed)
 		}
 	}
-	if s.Deadlocks != 6 || s.Latency.Samples != 6 || s.Latency.Min == s.Latency.Max {
-		t.Errorf("%d deadlocks, latency %+v; want 6, of several latencies", s.Deadlocks, s.Latency)
+	if latency := s.Times("latency_ns"); s.Count("deadlock") != 6 || latency.Samples != 6 || latency.Min == latency.Max {
+		t.Errorf("%v deadlocks, latency %+v; want 6, of several latencies", s.Count("deadlock"), latency)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestEqualRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		told := strings.Contains(text.String(), "equal runs  nothing is drawn") && !strings.Contains(text.String(), "p90")
-		if s.Equal != equal || s.Deadlocks != 4 || s.Onset.Samples != want || s.Pauses.Samples != want || told != equal {
+		if s.Equal != equal || s.Count("deadlock") != 4 || s.Times("onset_ns").Samples != want || s.Sums["xoff"].(verdict.Spread[int]).Samples != want || told != equal {
 			t.Errorf("%s\nequal %v, want %v\n%s", file, s.Equal, equal, &text)
 		}
 		sweep := Sweep{

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"softswitch/oracle/verdict"
 )
 
 // Format is how rows are written.
@@ -28,7 +30,7 @@ const (
 type rows struct {
 	out     io.Writer
 	format  Format
-	columns []Column
+	columns []verdict.Figure
 
 	mu      sync.Mutex
 	waiting map[int][]byte // for those before them
@@ -37,7 +39,7 @@ type rows struct {
 	err     error // the first in writing
 }
 
-func newRows(out io.Writer, format Format, columns []Column) *rows {
+func newRows(out io.Writer, format Format, columns []verdict.Figure) *rows {
 	return &rows{out: out, format: format, columns: columns, waiting: map[int][]byte{}}
 }
 
@@ -48,7 +50,7 @@ func (r *rows) head() error {
 	}
 	var names []any
 	for _, c := range r.columns {
-		names = append(names, c.Name)
+		names = append(names, c.Key)
 	}
 	_, r.err = r.out.Write(r.line(names))
 	return r.err
@@ -116,7 +118,7 @@ func (r *rows) line(cells []any) []byte {
 	}
 	for i, c := range cells {
 		b.WriteString(map[bool]string{true: "{", false: ", "}[i == 0])
-		put(r.columns[i].Name)
+		put(r.columns[i].Key)
 		b.WriteString(": ")
 		put(c)
 	}

@@ -222,13 +222,13 @@ func (c *Checked) tellEqual() {
 }
 
 // row is the cells of a run of a combination.
-func (c *Checked) row(combination int, columns []Column, v *verdict.Verdict) []any {
+func (c *Checked) row(combination int, columns []verdict.Figure, v *verdict.Verdict) []any {
 	var cells []any
 	for _, s := range c.combination(combination) {
 		cells = append(cells, s.Text)
 	}
 	for _, col := range columns[len(c.Axes):] {
-		cells = append(cells, col.of(v))
+		cells = append(cells, col.Of(v))
 	}
 	return cells
 }

@@ -284,7 +284,7 @@ func TestErrorEndsAll(t *testing.T) {
 // others are missing before.
 func TestRows(t *testing.T) {
 	var out bytes.Buffer
-	r := newRows(&out, CSV, []Column{{Name: "n"}})
+	r := newRows(&out, CSV, []verdict.Figure{{Key: "n"}})
 	for _, c := range []struct {
 		add  int
 		want string
@@ -398,11 +398,11 @@ var leftOut = map[string]string{
 // column has the name of another or of a key of a scenario.
 func TestFigures(t *testing.T) {
 	var names []string
-	for _, c := range Figures() {
-		if slices.Contains(names, c.Name) || c.Text == "" {
-			t.Errorf("column %s is there twice, or has no text", c.Name)
+	for _, c := range verdict.Figures {
+		if slices.Contains(names, c.Key) || c.Text == "" {
+			t.Errorf("column %s is there twice, or has no text", c.Key)
 		}
-		names = append(names, c.Name)
+		names = append(names, c.Key)
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[verdict.Verdict]()) {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -426,8 +426,8 @@ func TestFigures(t *testing.T) {
 func TestDocumented(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| column | |\n|---|---|\n")
-	for _, c := range Figures() {
-		fmt.Fprintf(&table, "| `%s` | %s |\n", c.Name, c.Text)
+	for _, c := range verdict.Figures {
+		fmt.Fprintf(&table, "| `%s` | %s |\n", c.Key, c.Text)
 	}
 	page, err := os.ReadFile("../../docs/sweep.md")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"testing"
 
@@ -51,14 +52,8 @@ func TestReplayIsTheRunOfTheCell(t *testing.T) {
 			t.Fatalf("%s, %s was not shown", r.Scenario, r.System)
 		}
 		v := all[0].verdict
-		sum := verdict.Summarize([]*verdict.Verdict{v})
-		got := []any{sum.Deadlocks, sum.Detected, sum.FalsePositives, sum.FalseNegatives, sum.Recovered, sum.Latency.P50, sum.Recovery.P50, v.Recurrences, v.LosslessLost, v.ResponseDropped, v.Policed, v.PFC, v.ControlMessages}
-		want := []any{r.Deadlocks, r.Detected, r.FalsePositives, r.FalseNegatives, r.Recovered, r.Latency.P50, r.Recovery.P50, r.Recurrences, r.LosslessLost, r.ResponseDropped, r.Policed, r.PFC, r.ControlMessages}
-		for k := range got {
-			if got[k] != want[k] {
-				t.Errorf("%s, %s: the replay has %v, the cell %v", r.Scenario, r.System, got, want)
-				break
-			}
+		if got := verdict.SumsOf([]*verdict.Verdict{v}); !reflect.DeepEqual(got, r.Sums) || v.PFC != r.PFC {
+			t.Errorf("%s, %s: the replay has %v, %v, the cell %v, %v", r.Scenario, r.System, got, v.PFC, r.Sums, r.PFC)
 		}
 		if locked := endsDeadlocked(t, all[0].page); locked != (v.Deadlock && !v.Recovered) {
 			t.Errorf("%s, %s: the page ends with a deadlock: %t; the run: %t", r.Scenario, r.System, locked, v.Deadlock && !v.Recovered)

@@ -13,6 +13,7 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/safefile"
+	"softswitch/oracle/verdict"
 	"softswitch/study/shard"
 	"softswitch/study/sweep"
 )
@@ -72,8 +73,8 @@ Exit status: 0 everything was played; 2 something could not be.`, columnsText())
 
 func columnsText() string {
 	var b strings.Builder
-	for _, f := range sweep.Figures() {
-		fmt.Fprintf(&b, "  %-25s  %s\n", f.Name, f.Text)
+	for _, f := range verdict.Figures {
+		fmt.Fprintf(&b, "  %-25s  %s\n", f.Key, f.Text)
 	}
 	return b.String()
 }

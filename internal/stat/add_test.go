@@ -1,0 +1,28 @@
+package stat
+
+import "testing"
+
+// TestAdd: what has the same name and type is added, and nothing else.
+func TestAdd(t *testing.T) {
+	type inner struct{ N int }
+	type more struct {
+		A, Other int
+		B        uint64
+		C        string
+		D        float64
+		In       inner
+	}
+	type sum struct {
+		A    int
+		B    uint64
+		C    int
+		D    float64
+		In   inner
+		Mine int
+	}
+	s := sum{A: 1, B: 2, C: 3, D: 4, In: inner{5}, Mine: 6}
+	Add(&s, &more{A: 10, Other: 20, B: 30, C: "x", D: 40, In: inner{50}})
+	if want := (sum{A: 11, B: 32, C: 3, D: 4, In: inner{55}, Mine: 6}); s != want {
+		t.Errorf("%+v, want %+v", s, want)
+	}
+}
