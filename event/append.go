@@ -61,7 +61,7 @@ func (n Node) Append(dst []byte, e Event) []byte {
 		dst = strconv.AppendBool(append(dst, `,"on_loop":`...), e.OnLoop)
 	}
 	if has&keyAction != 0 {
-		dst = appendText(dst, `,"measure":`, e.Action.String())
+		dst = appendText(dst, `,"action":`, e.Action.String())
 	}
 	if has&keyAmount != 0 {
 		dst = appendInt(append(dst, ','), "amount", int64(e.Bytes))

@@ -70,7 +70,7 @@ const (
 var keyNames = [...]string{
 	"ts", "node", "id", "type", "port", "port_name", "priority", "out", "out_name", "out_priority",
 	"period", "bytes", "limit", "route", "step", "label", "trigger", "on_loop",
-	"measure", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "together", "why", "left_out",
+	"action", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "together", "why", "left_out",
 }
 
 func (k key) String() string {
@@ -106,7 +106,7 @@ var shapes = [...]shape{
 	LinkUp:        {"link_up", keyPort, 0},
 	LinkDown:      {"link_down", keyPort, 0},
 	Rerouted:      {"rerouted", keyOut | keyRoute, 0},
-	Acted:         {"measured", keyAction | keyAmount, keyBucket | keyQueue | keyFlow},
+	Acted:         {"acted", keyAction | keyAmount, keyBucket | keyQueue | keyFlow},
 	Refused:       {"refused", keyRefusal, keyBucket | keyQueue},
 	HostStorm:     {"host_storm", keyBucket, 0},
 	HostStormOver: {"host_storm_over", keyBucket, 0},

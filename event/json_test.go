@@ -290,6 +290,20 @@ func TestDecodeAnyOrderAndSpace(t *testing.T) {
 	}
 }
 
+// A log of an older program calls an action a measure.
+func TestDecodeOlderNames(t *testing.T) {
+	line := core0.Append(nil, Event{At: 9, Type: Acted, Action: detect.ActionPolice, Bytes: 5, In: unit.NoPort, Out: unit.NoPort})
+	want, err := Decode("log", line, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := strings.NewReplacer(`"acted"`, `"measured"`, `"action"`, `"measure"`).Replace(string(line))
+	got, err := Decode("log", []byte(older), false)
+	if err != nil || older == string(line) || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s is %+v, %v; want %+v", older, got, err, want)
+	}
+}
+
 // What Decode accepts, Append writes and Decode reads again as the same.
 func FuzzDecode(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -36,7 +37,8 @@ type line struct {
 	Label       *label    `json:"label"`
 	Trigger     *nodePort `json:"trigger"`
 	OnLoop      *bool     `json:"on_loop"`
-	Action      string    `json:"measure"`
+	Action      string    `json:"action"`
+	Measure     string    `json:"measure"` // the key of Action in older logs
 	Amount      number    `json:"amount"`
 	Refusal     string    `json:"refusal"`
 	Flow        number    `json:"flow"`
@@ -135,9 +137,12 @@ func (l *line) event() (e Event, who whose, err error) {
 	put(&r, keyRank, l.Rank, 1, detect.CausesMax, &e.Rank)
 	put(&r, keyConfidence, l.Confidence, 0, 100, &e.Confidence)
 	choose(&r, keyCause, l.Cause, detect.CauseHost, detect.CauseSeveral, &e.Cause)
+	if l.Type == "measured" { // in older logs
+		l.Type = Acted.String()
+	}
 	choose(&r, keyType, l.Type, XOFF, lastType, &e.Type)
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
-	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionRelease, &e.Action)
+	choose(&r, keyAction, cmp.Or(l.Action, l.Measure), detect.ActionDrop, detect.ActionRelease, &e.Action)
 	choose(&r, keyWhy, l.Why, auth.Missing, auth.Verdicts-1, &e.Why)
 	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedTooMany, &e.Refusal)
 	if l.OnLoop != nil {

@@ -58,7 +58,7 @@ func (c *Capture) Run(ctx context.Context) (whole bool, err error) {
 	c.summary(len(sources), result)
 	switch {
 	case errors.Is(err, syscall.EPIPE):
-		fmt.Fprintln(c.Log, "whoever read the capture reads no more")
+		fmt.Fprintln(c.Log, "the reader of the capture has gone")
 	case err != nil:
 		return false, fmt.Errorf("lab capture: %w", err)
 	}

@@ -107,7 +107,7 @@ func ask[T client.Node](r *Run, st *netnslab.State, name string) (snap T, ok boo
 }
 
 func (r *Run) restarted(name string, times int) {
-	r.doubt("%s was restarted, %d times in all: what it held is counted nowhere, and its event log began anew", name, times)
+	r.doubt("%s was restarted, %d times in all: what it held is counted nowhere, and its event log starts over", name, times)
 }
 
 // doubtLinks checks for links that are not in the state in which the scenario left
@@ -154,7 +154,7 @@ func (r *Run) distrust(node, port string, s link.Stats) {
 		{s.Truncated, "frames truncated"},
 		{s.Busy, "times the kernel refused to send"},
 		{s.Lost, "frames lost on their way out"},
-		{s.Reopened, "times its link was opened anew"},
+		{s.Reopened, "times its link was reopened"},
 	} {
 		if l.n > 0 {
 			r.doubt("%s %s: %d %s", node, port, l.n, l.what)

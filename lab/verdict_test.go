@@ -231,8 +231,8 @@ func TestDistrustLinks(t *testing.T) {
 		port     string // of s1
 		want     []string
 	}{
-		{name: "nothing done", port: "to-s2", want: []string{"s1 to-s2: 4 frames lost on their way out", "s1 to-s2: 1 times its link was opened anew"}},
-		{name: "another link failed", events: "events: [{at: 1s, do: fail, link: s1--s2}]", port: "to-h1", want: []string{"s1 to-h1: 4 frames lost on their way out", "s1 to-h1: 1 times its link was opened anew"}},
+		{name: "nothing done", port: "to-s2", want: []string{"s1 to-s2: 4 frames lost on their way out", "s1 to-s2: 1 times its link was reopened"}},
+		{name: "another link failed", events: "events: [{at: 1s, do: fail, link: s1--s2}]", port: "to-h1", want: []string{"s1 to-h1: 4 frames lost on their way out", "s1 to-h1: 1 times its link was reopened"}},
 		{name: "the link failed", events: "events: [{at: 1s, do: fail, link: s1--s2}]", port: "to-s2"},
 		{name: "the link healed", events: "events: [{at: 1s, do: fail, link: s1--s2}, {at: 1500ms, do: heal, link: s1--s2}]", port: "to-s2"},
 		{name: "the far end killed", killed: "s2", port: "to-s2"},

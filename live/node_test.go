@@ -942,7 +942,7 @@ func TestLinkThatFailsIsOpenedAnew(t *testing.T) {
 		await(t, opened, "another link")
 	}
 	b.setLink(1, 0, false) // waits until the last of them is in use
-	if w := b.warnings(); len(w) != again || w[0] != "port p1: receives no more, and is opened anew: a wire fell off" {
+	if w := b.warnings(); len(w) != again || w[0] != "port p1: receives no more and is reopened: a wire fell off" {
 		t.Errorf("warnings: %q", w)
 	}
 	if s := b.Stats(1); s.Reopened != again || s.Received != again {

@@ -144,7 +144,7 @@ func (p *port) retry(index, told int) {
 // meantime.
 func (p *port) reopen(l link.Link, cause error) {
 	n := p.node
-	n.opt.Warn("port %s: receives no more, and is opened anew: %v", p.opt.Name, cause)
+	n.opt.Warn("port %s: receives no more and is reopened: %v", p.opt.Name, cause)
 	p.change.Lock()
 	defer p.change.Unlock()
 	p.linkMu.Lock()

@@ -164,7 +164,7 @@ func (st *State) Restart(ctx context.Context, node string) error {
 		return err
 	}
 	if now.Token != st.Token {
-		return fmt.Errorf("netnslab: lab %s was made anew meanwhile", st.Name)
+		return fmt.Errorf("netnslab: lab %s was replaced meanwhile", st.Name)
 	}
 	n, err := now.node(node)
 	switch {

@@ -151,9 +151,9 @@ type Result struct {
 	// detector must not.
 	HostPauses []HostPause
 	Storms     []Interval
-	// Measures are the actions that systems took on their switches, and Refusals those
+	// Actions are the actions that systems took on their switches, and Refusals those
 	// they wanted to take and could not, in order of time.
-	Measures []Measured
+	Actions  []Taken
 	Refusals []Refused
 	// Frames are the PFC frames in the logs.
 	Frames   Frames
@@ -163,16 +163,16 @@ type Result struct {
 	Clocks *ClocksKnown
 }
 
-// Measured is an action that a system took on Bucket, Queue or both; a Port of
+// Taken is an action that a system took on Bucket, Queue or both; a Port of
 // unit.NoPort means that it has no such part. Amount is the number that goes with the
 // action.
-type Measured struct {
-	At      unit.Time
-	Measure detect.Action
-	Bucket  Bucket
-	Queue   Queue
-	Amount  int
-	Flow    detect.FlowID // 0 for none
+type Taken struct {
+	At     unit.Time
+	Action detect.Action
+	Bucket Bucket
+	Queue  Queue
+	Amount int
+	Flow   detect.FlowID // 0 for none
 }
 
 // Refused is an action that was not taken.

@@ -88,7 +88,7 @@ type Replay struct {
 
 	findings   []Finding
 	diagnoses  []Diagnosis
-	measures   []Measured
+	actions    []Taken
 	refusals   []Refused
 	steps      map[label][]step
 	hostPauses []HostPause
@@ -298,7 +298,7 @@ func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 	case event.Cause:
 		r.diagnose(e, b, q)
 	case event.Acted:
-		r.measures = append(r.measures, Measured{e.At, e.Action, b, q, int(e.Bytes), e.Flow})
+		r.actions = append(r.actions, Taken{e.At, e.Action, b, q, int(e.Bytes), e.Flow})
 	case event.Refused:
 		r.refusals = append(r.refusals, Refused{e.At, e.Refusal, b, q})
 	case event.PauseSent:
@@ -336,7 +336,7 @@ func (r *Replay) finish(end unit.Time, judge func(*Result)) *Result {
 		}
 	}
 	res := &Result{
-		Fabric: r.fabric, History: r.history, Findings: r.findings, Diagnoses: r.diagnoses, Measures: r.measures, Refusals: r.refusals,
+		Fabric: r.fabric, History: r.history, Findings: r.findings, Diagnoses: r.diagnoses, Actions: r.actions, Refusals: r.refusals,
 		HostPauses: r.hostPauses, Frames: r.frames, End: r.now,
 	}
 	judge(res)

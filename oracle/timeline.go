@@ -36,7 +36,7 @@ const (
 // that fail together make one moment for a backup port.
 const (
 	momentsOfFindings = 32
-	momentsOfMeasures = 48
+	momentsOfActions  = 48
 	momentsOfLinks    = 64
 	momentsOfOpenings = 8
 	linksOfOpening    = 8
@@ -123,7 +123,7 @@ func (s *story) link(e Entry) {
 
 // act adds what a system does to its switch, or why it does not.
 func (s *story) act(e Entry) {
-	if s.acts++; s.acts > momentsOfMeasures {
+	if s.acts++; s.acts > momentsOfActions {
 		return
 	}
 	text := s.fabric.Name(e.Node) + ": "

@@ -105,7 +105,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	for _, f := range r.Fabrics {
 		fmt.Fprintf(w, "%s: %d switches with %d ports, %d hosts, %d links, %d flows\n", f.Fabric, f.Switches, f.Ports, f.Hosts, f.Links, f.Flows)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "  deadlocks\t%d planted, %d came about, %d detected by %s, %d missed\n", f.Planted, f.Deadlocks, f.Detected, r.Detector, f.FalseNegatives)
+		fmt.Fprintf(t, "  deadlocks\t%d planted, %d formed, %d detected by %s, %d missed\n", f.Planted, f.Deadlocks, f.Detected, r.Detector, f.FalseNegatives)
 		fmt.Fprintf(t, "  alarms\t%d false, %d premature\n", f.FalsePositives, f.Premature)
 		fmt.Fprintf(t, "  latency\tat most %.1f us\n", float64(f.LatencyMax)/1e3)
 		fmt.Fprintf(t, "  time\t%.1f s to build, %.1f s to run %d frame-hops\n", f.Build, f.Run, f.FrameHops)

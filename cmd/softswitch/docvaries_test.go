@@ -89,7 +89,7 @@ var varying = []varies{
 	{command: typed(`lab inspect$`), masks: []mask{pid, columns}},
 	{command: typed(` ping `), tool: "ping", masks: []mask{pingTimes}},
 	{command: typed(`lab events h1 `), masks: []mask{timeOfDay}},
-	{command: typed(`lab events `), lines: matching(` DEADLOCK declared, `, `(?i) (queue|priority group|pause|resume|route|wait|detector|measure)`)},
+	{command: typed(`lab events `), lines: matching(` DEADLOCK declared, `, `(?i) (queue|priority group|pause|resume|route|wait|detector|action)`)},
 	{command: typed(`lab metrics$`), until: "serving", masks: []mask{port}},
 	{command: typed(`lab ui$`), until: "page:", masks: []mask{pageToken, port}},
 

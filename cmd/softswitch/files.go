@@ -161,7 +161,7 @@ func replayCommand() *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "replay FILE",
 		Short: "Repeat a recorded node, call by call, and compare",
-		Long: `Repeat what "softswitch run --record FILE" recorded: every call of the node's machine, on a machine made anew, without
+		Long: `Repeat what "softswitch run --record FILE" recorded: every call of the node's machine, on a new machine, without
 interfaces and without waiting. It has to give the same events.
 
 A recording that is cut short, as that of a node that was killed, is compared as
@@ -244,6 +244,9 @@ func readVerdict(file string) (*verdict.Verdict, error) {
 	v := new(verdict.Verdict)
 	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), v); err != nil {
 		return nil, fmt.Errorf("%s: not a verdict, as \"sim run --json\" and \"lab run --json\" print it: %w", file, err)
+	}
+	if v.Version > verdict.Version {
+		return nil, fmt.Errorf("%s: a verdict of version %d; this program reads up to %d", file, v.Version, verdict.Version)
 	}
 	if v.Duration <= 0 || len(v.Flows) == 0 {
 		return nil, fmt.Errorf("%s: not a verdict with flows: duration_ns is %d, and there are %d flows; use what \"sim run --json\" or \"lab run --json\" prints", file, v.Duration, len(v.Flows))

@@ -361,7 +361,7 @@ func TestMeasureOfWatchdog(t *testing.T) {
 	f.await("DEADLOCK declared")
 	f.await("action: discard")
 	b.wantMatch(b.show("pfcwd", "stats"), `^(core|agg|edge)\S+ +to-\S+:3 +stormed +1/0`)
-	b.wantMatch(b.show("measures"), `^(core|agg|edge)\S+ .* discard \d+ B +- +to-\S+:3 +- +what waits there would hold others up +no pause comes for a time$`)
+	b.wantMatch(b.show("actions"), `^(core|agg|edge)\S+ .* discard \d+ B +- +to-\S+:3 +- +what waits there would hold others up +no pause comes for a time$`)
 	b.ok("pfcwd", "stop")
 	f.await("action: admit")
 	b.wantMatch(b.show("pfcwd", "stats"), `^(core|agg|edge)\S+ +to-\S+:3 +N/A +1/1`)

@@ -56,7 +56,7 @@ var hard = map[string]uint64{
 const ms = unit.Millisecond
 
 // over is when make test ends scenarios that go on for long after their deadlock was
-// broken and all measures were taken back. make long plays them to their ends.
+// broken and all actions were taken back. make long plays them to their ends.
 var over = map[string]unit.Time{
 	"fattree-on-loop": 2000 * ms, "guo-fig4": 2 * ms, "hu-case1-above": 12 * ms, "hu-fig4": 2 * ms, "hu-fig5-3g": 6 * ms, "itsy-fig3": 5 * ms,
 	"itsy-fig5": 3000 * ms, "shpiner-fig4-ecmp": 2 * ms, "shpiner-fig6": 5 * ms, "w12-expired-pause": 5 * ms, "w13-lost-label": 2 * ms,
@@ -71,11 +71,11 @@ const mostDropped = 40960 + 30720 - 2048 + 1518
 func wantOpen(t *testing.T, v *verdict.Verdict) {
 	t.Helper()
 	if !v.Deadlock || !v.Recovered || v.Recurrences > 0 {
-		t.Errorf("seed %d: deadlock %v, recovered %v, %d recurrences: %+v %+v", v.Seed, v.Deadlock, v.Recovered, v.Recurrences, v.Measures, v.Refusals)
+		t.Errorf("seed %d: deadlock %v, recovered %v, %d recurrences: %+v %+v", v.Seed, v.Deadlock, v.Recovered, v.Recurrences, v.Actions, v.Refusals)
 	}
 	drops := 0
-	for _, m := range v.Measures {
-		if m.Measure == "drop" {
+	for _, m := range v.Actions {
+		if m.Action == "drop" {
 			drops++
 		}
 	}
@@ -154,7 +154,7 @@ func TestLoopClosesWithoutReserve(t *testing.T) {
 	}
 	parse := func() *scenario.Scenario { return simtest.Parse(t, "w3-crossing-frame.yaml", poor, itsy.Name) }
 	if v := simulate(t, parse(), "drop+trigger", 1); v.Recurrences == 0 {
-		t.Errorf("the deadlock did not come back: %+v", v.Measures)
+		t.Errorf("the deadlock did not come back: %+v", v.Actions)
 	}
 	wantOpen(t, simulate(t, parse(), "cure", 1)) // it does not depend on it
 }
@@ -177,8 +177,8 @@ func TestBreakingAlone(t *testing.T) {
 			if again && v.Recurrences == 0 {
 				t.Errorf("%s, %s: the deadlock did not come again", name, response)
 			}
-			if lossless && (!v.Deadlock || len(v.Measures) == 0 || v.LosslessLost > 0 || v.ResponseDropped > 0) {
-				t.Errorf("%s, %s: %d frames lost, %d dropped, %d measures; want nothing lost, and measures", name, response, v.LosslessLost, v.ResponseDropped, len(v.Measures))
+			if lossless && (!v.Deadlock || len(v.Actions) == 0 || v.LosslessLost > 0 || v.ResponseDropped > 0) {
+				t.Errorf("%s, %s: %d frames lost, %d dropped, %d actions; want nothing lost, and actions", name, response, v.LosslessLost, v.ResponseDropped, len(v.Actions))
 			}
 		}
 	}

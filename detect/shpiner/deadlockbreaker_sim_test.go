@@ -30,8 +30,8 @@ func play(t *testing.T, name, detector string, seed uint64, duration unit.Time) 
 // count is how often each action was taken.
 func count(r *oracle.Result) (n map[detect.Action]int) {
 	n = map[detect.Action]int{}
-	for _, m := range r.Measures {
-		n[m.Measure]++
+	for _, m := range r.Actions {
+		n[m.Action]++
 	}
 	return n
 }
@@ -112,6 +112,6 @@ func TestActionsEnd(t *testing.T) {
 	open := n[detect.ActionRestrict] - n[detect.ActionFree]
 	if n[detect.ActionExtra] < 8 || n[detect.ActionExtra] != n[detect.ActionRestrict] || open < 0 || open > 4 ||
 		n[detect.ActionExtra]-n[detect.ActionExtraOver] != open {
-		t.Errorf("measures %v; want a restriction for each of 8 extra thresholds or more, and of both all but 4 ended", n)
+		t.Errorf("actions %v; want a restriction for each of 8 extra thresholds or more, and of both all but 4 ended", n)
 	}
 }

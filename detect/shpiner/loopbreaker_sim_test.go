@@ -14,11 +14,11 @@ import (
 // masters are the switches that rerouted flows, and pushed is what they let out in
 // spite of pauses, in bytes at most.
 func masters(r *oracle.Result) (all []unit.NodeID, pushed int) {
-	for _, m := range r.Measures {
+	for _, m := range r.Actions {
 		switch {
-		case m.Measure == detect.ActionForce:
+		case m.Action == detect.ActionForce:
 			pushed += m.Amount
-		case m.Measure == detect.ActionAvoid && !slices.Contains(all, m.Bucket.Node):
+		case m.Action == detect.ActionAvoid && !slices.Contains(all, m.Bucket.Node):
 			all = append(all, m.Bucket.Node)
 		}
 	}
@@ -66,8 +66,8 @@ func TestRingStaysLocked(t *testing.T) {
 // and each switch says why.
 func TestRingWithoutAlternatives(t *testing.T) {
 	v, r := play(t, "shpiner-fig4", shpiner.LoopBreakerName, 1, 0)
-	if !v.Deadlock || v.Recovered || v.ControlMessages != 0 || len(r.Measures) != 0 {
-		t.Errorf("deadlock %v, recovered %v, %d messages, actions %+v; want a deadlock that stays, and silence", v.Deadlock, v.Recovered, v.ControlMessages, r.Measures)
+	if !v.Deadlock || v.Recovered || v.ControlMessages != 0 || len(r.Actions) != 0 {
+		t.Errorf("deadlock %v, recovered %v, %d messages, actions %+v; want a deadlock that stays, and silence", v.Deadlock, v.Recovered, v.ControlMessages, r.Actions)
 	}
 	for _, f := range r.Refusals {
 		if f.Why != detect.RefusedNoAlternative {

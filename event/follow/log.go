@@ -16,7 +16,7 @@ const chunk = 1 << 18
 
 // ErrAnew says that a log was replaced: it is another file now, or shorter than what
 // was read of it. The next read starts at its beginning.
-var ErrAnew = errors.New("it was made anew")
+var ErrAnew = errors.New("it was replaced")
 
 // Log is the log of one node, read while it grows. Open makes one; use it from one
 // goroutine.

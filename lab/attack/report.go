@@ -65,8 +65,8 @@ func (r *Report) compare(before, after switches) {
 		was := before[name]
 		r.Declared += grown(now.History.Deadlocks, was.History.Deadlocks)
 		r.LosslessLost += grown(now.Switch.LosslessLost, was.Switch.LosslessLost)
-		for action, n := range now.History.Measures {
-			switch n = grown(n, was.History.Measures[action]); {
+		for action, n := range now.History.Actions {
+			switch n = grown(n, was.History.Actions[action]); {
 			case n == 0:
 			case action == detect.ActionContain.String():
 				r.Contained += n

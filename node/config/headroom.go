@@ -172,7 +172,7 @@ func (s *Switch) PoolShort() (text string, ok bool) {
 	if pool.Bytes >= needs {
 		return "", false
 	}
-	return fmt.Sprintf("%d bytes, and all %d groups at once can need %d besides the %d of each port: in an incast lossless frames can be lost although each port has what its link needs",
+	return fmt.Sprintf("%d bytes, and all %d groups at once can need %d in addition to the %d of each port: in an incast lossless frames can be lost although each port has what its link needs",
 		pool.Bytes, len(s.Ports)*len(s.PFC.Lossless), needs, pool.Port), true
 }
 

@@ -64,7 +64,7 @@ func TestHeadroomIsWarnedOf(t *testing.T) {
 		{"delay: 2us", "delay: 2us\npfc: {response: 27}", "warning: s.yaml:3: ports[1].xoff: 56320 bytes, and port b (100Gbit/s, 2µs) needs 56334: lossless frames can be lost; use 57344 or more"},
 		{"delay: 2us", "delay: 2us\npfc: {response: 27, lossless: []}", ""},
 		{"delay: 2us", "buffer: {xoff: 4000}", "warning: s.yaml:4: buffer.xoff: 4000 bytes, and port a (10Gbit/s) needs 4606: lossless frames can be lost; use 5120 or more"},
-		{"delay: 2us", "buffer: {headroom_pool: {ratio: 2}}", "warning: s.yaml:4: buffer.headroom_pool: s1: 76800 bytes, and all 4 groups at once can need 153600 besides the 10240 of each port: in an incast lossless frames can be lost although each port has what its link needs"},
+		{"delay: 2us", "buffer: {headroom_pool: {ratio: 2}}", "warning: s.yaml:4: buffer.headroom_pool: s1: 76800 bytes, and all 4 groups at once can need 153600 in addition to the 10240 of each port: in an incast lossless frames can be lost although each port has what its link needs"},
 		{"delay: 2us", "buffer: {headroom_pool: {ratio: 1}}", ""},
 		{"delay: 2us", "pfc: {response: 802.1}", `s.yaml:4: pfc.response: "802.1": write a number of quanta, 0 to 65535, or 802.3 for those of IEEE 802.3, 31B.3.7, by the rate of a link`},
 		{"100Gbit/s, xoff: 56320}]", "900Gbit/s}]\npfc: {response: 802.3}", `s.yaml:4: pfc.response: 802.3: its table ends at 800 Gbit/s, and a link has 900Gbit/s; write a number of quanta`},

@@ -157,8 +157,8 @@ func (out sink) deadlocked(w *observe.Switch, h *observe.History) {
 func (out sink) history(name string, h *observe.History) {
 	out.count(detections, h.Deadlocks, name)
 	out.count(reroutes, h.Rerouted, name)
-	for _, m := range slices.Sorted(maps.Keys(h.Measures)) {
-		out.count(measures, h.Measures[m], name, m)
+	for _, m := range slices.Sorted(maps.Keys(h.Actions)) {
+		out.count(actions, h.Actions[m], name, m)
 	}
 	for _, r := range slices.Sorted(maps.Keys(h.Refusals)) {
 		out.count(refusals, h.Refusals[r], name, r)

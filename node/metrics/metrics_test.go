@@ -49,7 +49,7 @@ func fabric() Sample {
 	history := j.History()
 	history.Deadlocks, history.Rerouted = 3, 4
 	history.InForce = []observe.Place{{Port: "a", Class: 3}}
-	history.Measures["drop"], history.Refusals["port down"], history.LinkDowns["a"] = 5, 6, 7
+	history.Actions["drop"], history.Refusals["port down"], history.LinkDowns["a"] = 5, 6, 7
 	history.Detection = observe.Histogram{Sum: 5.5}
 	history.Detection.Counts[2], history.Detection.Counts[10] = 1, 1
 	w := &observe.Watchdog{Queues: []observe.WatchdogQueue{{Port: "a", Class: 3}}}
@@ -112,7 +112,7 @@ func TestValues(t *testing.T) {
 		`softswitch_deadlock_declaration_seconds_bucket{switch="s1",le="3"} 1`,
 		`softswitch_deadlock_declaration_seconds_bucket{switch="s1",le="+Inf"} 2`,
 		`softswitch_deadlock_declaration_seconds_sum{switch="s1"} 5.5`,
-		`softswitch_measures_total{measure="drop",switch="s1"} 5`,
+		`softswitch_actions_total{action="drop",switch="s1"} 5`,
 		`softswitch_pfcwd_storms_total{port="a",priority="3",state="restored",switch="s1"} 1`,
 		`softswitch_host_loss_packets_total{host="h1",where="fabric"} 2`,
 		`softswitch_host_loss_packets_total{host="h1",where="host"} 3`,

@@ -14,8 +14,8 @@ import (
 type Deadlocks struct {
 	Declared uint64    `json:"declared"` // since the switch started
 	Findings []Finding `json:"findings"` // the latest, oldest first
-	// Measures are the actions in effect, oldest first.
-	Measures []Measure `json:"measures"`
+	// Actions are the actions in effect, oldest first.
+	Actions []Action `json:"actions"`
 }
 
 // Finding is a declared deadlock. Its label does not include an initial trigger: the
@@ -47,8 +47,8 @@ type Cause struct {
 	Flows      []string `json:"flows"`      // hashes, as in event logs
 }
 
-// Measure is an action that is in effect: it was begun and has not been ended.
-type Measure struct {
+// Action is an action that is in effect: it was begun and has not been ended.
+type Action struct {
 	Since  unit.Time `json:"since_ns"`
 	Action string    `json:"action"`
 	Why    string    `json:"why"`
@@ -69,7 +69,7 @@ type Place struct {
 // in effect, the oldest.
 const (
 	findingsMax = 64
-	measuresMax = 1024
+	actionsMax  = 1024
 )
 
 // DetectionBounds are the upper bounds of the buckets of History.Detection, in
@@ -80,7 +80,7 @@ var DetectionBounds = [...]float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1
 type History struct {
 	Deadlocks uint64            `json:"deadlocks"`
 	InForce   []Place           `json:"in_force"` // queues of declared deadlocks that last
-	Measures  map[string]uint64 `json:"measures"` // actions taken, by name
+	Actions   map[string]uint64 `json:"actions"`  // actions taken, by name
 	Refusals  map[string]uint64 `json:"refusals"` // actions not taken, by reason
 	LinkDowns map[string]uint64 `json:"link_downs"`
 	Rerouted  uint64            `json:"rerouted"` // route groups that switched to their backup
@@ -103,7 +103,7 @@ type Journal struct {
 
 	mu       sync.Mutex
 	findings []finding                   // guarded by mu
-	measures []event.Event               // guarded by mu: those that began the actions in effect, oldest first
+	actions  []event.Event               // guarded by mu: those that began the actions in effect, oldest first
 	history  History                     // guarded by mu
 	xoff     map[detect.Bucket]unit.Time // guarded by mu: since when buckets are XOFF
 }
@@ -120,7 +120,7 @@ type finding struct {
 func NewJournal(ports []string) *Journal {
 	return &Journal{
 		ports: ports, xoff: map[detect.Bucket]unit.Time{},
-		history: History{Measures: map[string]uint64{}, Refusals: map[string]uint64{}, LinkDowns: map[string]uint64{}},
+		history: History{Actions: map[string]uint64{}, Refusals: map[string]uint64{}, LinkDowns: map[string]uint64{}},
 	}
 }
 
@@ -148,7 +148,7 @@ func (j *Journal) read(e *event.Event) {
 	case event.Cause:
 		j.caused(e, b, q)
 	case event.Acted:
-		j.history.Measures[e.Action.String()]++
+		j.history.Actions[e.Action.String()]++
 		j.acted(e)
 	case event.Refused:
 		j.history.Refusals[e.Refusal.String()]++
@@ -218,7 +218,7 @@ func (j *Journal) caused(e *event.Event, b detect.Bucket, q detect.Queue) {
 func (j *Journal) acted(e *event.Event) {
 	anyBucket := e.Port == unit.NoPort || e.Action == detect.ActionRestrict // a queue is restricted to one
 	end := func(a detect.Action) {
-		j.measures = slices.DeleteFunc(j.measures, func(m event.Event) bool {
+		j.actions = slices.DeleteFunc(j.actions, func(m event.Event) bool {
 			return m.Action == a && (e.Out == unit.NoPort || m.Out == e.Out && m.OutClass == e.OutClass) &&
 				(anyBucket || m.Port == e.Port && m.Class == e.Class) && (e.Flow == 0 || m.Flow == e.Flow)
 		})
@@ -230,10 +230,10 @@ func (j *Journal) acted(e *event.Event) {
 		return
 	}
 	end(e.Action) // it begins again
-	if len(j.measures) == measuresMax {
-		j.measures = slices.Delete(j.measures, 0, 1)
+	if len(j.actions) == actionsMax {
+		j.actions = slices.Delete(j.actions, 0, 1)
 	}
-	j.measures = append(j.measures, *e)
+	j.actions = append(j.actions, *e)
 }
 
 func (h *Histogram) add(v float64) {
@@ -249,7 +249,7 @@ func (h *Histogram) add(v float64) {
 func (j *Journal) Deadlocks() Deadlocks {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	d := Deadlocks{Declared: j.history.Deadlocks, Findings: []Finding{}, Measures: []Measure{}}
+	d := Deadlocks{Declared: j.history.Deadlocks, Findings: []Finding{}, Actions: []Action{}}
 	for _, f := range j.findings {
 		f.Causes = append([]Cause{}, f.Causes...)
 		for i := range f.Causes {
@@ -257,16 +257,16 @@ func (j *Journal) Deadlocks() Deadlocks {
 		}
 		d.Findings = append(d.Findings, f.Finding)
 	}
-	for i := range j.measures {
-		e := &j.measures[i]
-		m := Measure{
+	for i := range j.actions {
+		e := &j.actions[i]
+		m := Action{
 			Since: e.At, Action: e.Action.String(), Why: e.Action.Why(), Until: e.Action.Until(), Bytes: int(e.Bytes),
 			Bucket: j.place(e.Port, e.Class), Queue: j.place(e.Out, e.OutClass),
 		}
 		if e.Flow != 0 {
 			m.Flow = e.Flow.String()
 		}
-		d.Measures = append(d.Measures, m)
+		d.Actions = append(d.Actions, m)
 	}
 	return d
 }
@@ -283,7 +283,7 @@ func (j *Journal) History() History {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	h := j.history
-	h.Measures, h.Refusals, h.LinkDowns = maps.Clone(h.Measures), maps.Clone(h.Refusals), maps.Clone(h.LinkDowns)
+	h.Actions, h.Refusals, h.LinkDowns = maps.Clone(h.Actions), maps.Clone(h.Refusals), maps.Clone(h.LinkDowns)
 	h.InForce = []Place{}
 	for i := range j.findings {
 		if f := &j.findings[i]; f.Over == 0 && !slices.Contains(h.InForce, f.Queue) {

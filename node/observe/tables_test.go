@@ -169,10 +169,10 @@ func (j journal) wantOver(want ...unit.Time) {
 
 func TestJournalOfDeadlock(t *testing.T) {
 	j := newJournal(t)
-	wantJSON(t, j.Deadlocks(), `{"declared":0,"findings":[],"measures":[]}`)
+	wantJSON(t, j.Deadlocks(), `{"declared":0,"findings":[],"actions":[]}`)
 	j.declare(1000, 3_000_000)
 	wantJSON(t, j.Deadlocks(), `{"declared":1,"findings":[{"at_ns":3000000,"bucket":{"port":"a","priority":3},"queue":{"port":"b","priority":3},`+
-		`"label":{"kind":"label","initiator":"","seq":4,"trigger":"","hops":0,"period":0,"flags":0},"trigger":"7.1","on_loop":true,"over_ns":0,"causes":[]}],"measures":[]}`)
+		`"label":{"kind":"label","initiator":"","seq":4,"trigger":"","hops":0,"period":0,"flags":0},"trigger":"7.1","on_loop":true,"over_ns":0,"causes":[]}],"actions":[]}`)
 	j.Read([]event.Event{{At: 4e6, Type: event.Resumed, Out: 1, OutClass: 4}, {At: 4e6, Type: event.XON, Port: 1, Class: 3}})
 	j.wantOver(0) // another queue, another bucket
 	j.Read([]event.Event{{At: 5e6, Type: event.Expired, Out: 1, OutClass: 3}})
@@ -258,12 +258,12 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestMeasuresInForce: a measure is there from the action that begins it to the one that ends
+// TestActionsInEffect: an action is there from the action that begins it to the one that ends
 // it, and once however often it is begun; what ends at once is none.
 func TestMeasuresInForce(t *testing.T) {
 	j := newJournal(t)
 	all := func() (names []string) {
-		for _, m := range j.Deadlocks().Measures {
+		for _, m := range j.Deadlocks().Actions {
 			names = append(names, m.Action)
 		}
 		return names
@@ -290,7 +290,7 @@ func TestMeasuresInForce(t *testing.T) {
 	} {
 		act(c.begin, c.in, c.out, c.flow, 1)
 		act(c.begin, c.in, c.out, c.flow, 2)
-		if m := j.Deadlocks().Measures; len(m) != 1 || m[0].Bytes != 2 || m[0].Why == "" || m[0].Until == "" {
+		if m := j.Deadlocks().Actions; len(m) != 1 || m[0].Bytes != 2 || m[0].Why == "" || m[0].Until == "" {
 			t.Errorf("%v, begun twice: in force are %+v", c.begin, m)
 		}
 		other := c.flow
@@ -317,13 +317,13 @@ func TestMeasuresInForce(t *testing.T) {
 	act(detect.ActionForce, 0, 1, 0, 9)
 	act(detect.ActionRestrict, 0, 1, 0, 0)
 	act(detect.ActionRestrict, 1, 1, 0, 0) // the same queue, to another group
-	wantJSON(t, j.Deadlocks().Measures, `[{"since_ns":5,"action":"restrict","why":"frames of the loop alone leave","until":"the loop has moved on",`+
+	wantJSON(t, j.Deadlocks().Actions, `[{"since_ns":5,"action":"restrict","why":"frames of the loop alone leave","until":"the loop has moved on",`+
 		`"bucket":{"port":"b","priority":3},"queue":{"port":"b","priority":3},"flow":"","bytes":0}]`)
-	for i := range measuresMax + 5 {
+	for i := range actionsMax + 5 {
 		act(detect.ActionPolice, 0, unit.NoPort, detect.FlowID(i+1), 1)
 	}
-	if n := len(all()); n != measuresMax {
-		t.Errorf("%d measures are kept, want %d", n, measuresMax)
+	if n := len(all()); n != actionsMax {
+		t.Errorf("%d actions are kept, want %d", n, actionsMax)
 	}
 }
 
@@ -339,9 +339,9 @@ func TestHistory(t *testing.T) {
 		{Type: event.Rerouted, Out: 1},
 	})
 	h := j.History()
-	wantJSON(t, []any{h.Measures, h.Refusals, h.LinkDowns, h.Rerouted}, `[{"avoid":1,"drop":2},{"port down":1},{"b":1},1]`)
-	h.Measures["drop"] = 9
-	if j.History().Measures["drop"] != 2 {
+	wantJSON(t, []any{h.Actions, h.Refusals, h.LinkDowns, h.Rerouted}, `[{"avoid":1,"drop":2},{"port down":1},{"b":1},1]`)
+	h.Actions["drop"] = 9
+	if j.History().Actions["drop"] != 2 {
 		t.Error("who gets a history can change it")
 	}
 }

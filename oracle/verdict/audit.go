@@ -50,7 +50,7 @@ var rules = []rule{
 	{"the end is that of the log", (*auditor).endIsThatOfTheLog},
 	{"the time line is in order", (*auditor).timelineIsInOrder},
 	{"the time line tells of each deadlock", (*auditor).timelineTellsOfDeadlocks},
-	{"what is dropped on purpose was an action", (*auditor).dropsAreMeasures},
+	{"what is dropped on purpose was an action", (*auditor).dropsAreActions},
 	{"pauses add up", (*auditor).pausesAddUp},
 	{"nothing is below zero", (*auditor).nothingIsBelowZero},
 }
@@ -485,13 +485,13 @@ func (a *auditor) timelineTellsOfDeadlocks() {
 	}
 }
 
-// dropsAreMeasures: frames dropped on purpose need an action that drops them.
-func (a *auditor) dropsAreMeasures() {
+// dropsAreActions: frames dropped on purpose need an action that drops them.
+func (a *auditor) dropsAreActions() {
 	v := a.v
-	if v.ResponseDropped > 0 && len(v.Measures) == 0 {
+	if v.ResponseDropped > 0 && len(v.Actions) == 0 {
 		a.broke("%d frames dropped to break a deadlock, and no action taken", v.ResponseDropped)
 	}
-	if v.Policed > 0 && len(v.Measures) == 0 && a.r.Plan.Scenario.Prevention == nil {
+	if v.Policed > 0 && len(v.Actions) == 0 && a.r.Plan.Scenario.Prevention == nil {
 		a.broke("%d frames policed, and no action taken", v.Policed)
 	}
 	longest := int64(config.MaxFrame(a.r.Plan.Scenario.MTU) + ether.VLANLen)
@@ -503,9 +503,9 @@ func (a *auditor) dropsAreMeasures() {
 			a.broke("flow %s is policed and innocent", f.Name)
 		}
 	}
-	for _, m := range v.Measures {
+	for _, m := range v.Actions {
 		if m.At > v.Duration {
-			a.broke("%s: %s at %s ms, after the end", m.Switch, m.Measure, ms(m.At))
+			a.broke("%s: %s at %s ms, after the end", m.Switch, m.Action, ms(m.At))
 		}
 	}
 }

@@ -46,8 +46,8 @@ func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []obs
 // has room for, on purpose; so what it drops for that counts as Policed, in the whole run, and as no loss.
 func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 	ignored := map[string]bool{}
-	for _, m := range v.Measures {
-		if m.Measure != detect.ActionLossy.String() && m.Measure != detect.ActionIgnore.String() && m.Measure != detect.ActionContain.String() {
+	for _, m := range v.Actions {
+		if m.Action != detect.ActionLossy.String() && m.Action != detect.ActionIgnore.String() && m.Action != detect.ActionContain.String() {
 			continue
 		}
 		at := slices.IndexFunc(s.Fabric.Nodes, func(n topo.Node) bool { return n.Name == m.Switch })
@@ -60,8 +60,8 @@ func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 
 // turned are the priorities in which a system made a turn lossy at some time.
 func (v *Verdict) turned() (classes unit.ClassSet) {
-	for _, m := range v.Measures {
-		if m.Measure == detect.ActionLossyTurn.String() {
+	for _, m := range v.Actions {
+		if m.Action == detect.ActionLossyTurn.String() {
 			classes.Add(unit.Priority(m.Priority))
 		}
 	}
@@ -75,8 +75,8 @@ func (v *Verdict) turned() (classes unit.ClassSet) {
 func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts []observe.Host) (wire int) {
 	s := p.Scenario
 	policed := func(flow int) bool {
-		return slices.ContainsFunc(v.Measures, func(m Measure) bool {
-			return m.Measure == detect.ActionPolice.String() && m.Flow == p.Hash(flow)
+		return slices.ContainsFunc(v.Actions, func(m Action) bool {
+			return m.Action == detect.ActionPolice.String() && m.Flow == p.Hash(flow)
 		})
 	}
 	ignored, turned := v.unheard(s), v.turned()

@@ -41,7 +41,7 @@ type Run struct {
 func Of(r Run) *Verdict {
 	s := r.Plan.Scenario
 	v := &Verdict{
-		Scenario: s.Name, World: r.World, Detector: s.Detector, Response: s.Response, Seed: r.Seed, Duration: s.Duration,
+		Scenario: s.Name, World: r.World, Detector: s.Detector, Response: s.Response, Seed: r.Seed, Version: Version, Duration: s.Duration,
 		Warnings: s.Warnings, Cores: r.Cores, Headroom: r.Headroom,
 	}
 	if r.PerProcess > 1 {
@@ -83,7 +83,7 @@ func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 	if k := r.Clocks; k != nil {
 		v.Clocks = &Clocks{Count: k.Count, Typical: orUnbounded(k.Typical), Worst: k.Worst, Unbounded: k.Unbounded}
 	}
-	v.judgeMeasures(r, start)
+	v.judgeActions(r, start)
 	for _, m := range r.Timeline {
 		v.Timeline = append(v.Timeline, Moment{m.At - start, m.What})
 	}
@@ -105,22 +105,22 @@ func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 	}
 }
 
-// judgeMeasures lists what systems did and could not do. An action has the priority of its queue, or of its
+// judgeActions lists what systems did and could not do. An action has the priority of its queue, or of its
 // bucket if it is about no queue; the node is the same for both.
-func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
+func (v *Verdict) judgeActions(r *oracle.Result, start unit.Time) {
 	port := func(p unit.NodePort) string {
 		if p.Port == unit.NoPort {
 			return ""
 		}
 		return r.Fabric.Port(p)
 	}
-	v.Measures, v.Refusals = nil, nil
-	for _, m := range r.Measures {
+	v.Actions, v.Refusals = nil, nil
+	for _, m := range r.Actions {
 		priority := m.Queue.Class
 		if m.Queue.Port == unit.NoPort {
 			priority = m.Bucket.Class
 		}
-		v.Measures = append(v.Measures, Measure{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Measure.String(), port(m.Bucket.NodePort), port(m.Queue.NodePort), int(priority), m.Amount, uint32(m.Flow), m.Measure.Why(), m.Measure.Until()})
+		v.Actions = append(v.Actions, Action{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Action.String(), port(m.Bucket.NodePort), port(m.Queue.NodePort), int(priority), m.Amount, uint32(m.Flow), m.Action.Why(), m.Action.Until()})
 	}
 	for _, f := range r.Refusals {
 		v.Refusals = append(v.Refusals, Refusal{f.At - start, r.Fabric.Name(f.Bucket.Node), f.Why.String()})

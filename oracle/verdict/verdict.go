@@ -6,6 +6,9 @@ import (
 	"softswitch/unit"
 )
 
+// Version is that of a verdict's JSON: 1, whose verdicts do not say it, had measures for actions.
+const Version = 2
+
 // Verdict is the outcome of a scenario, in either world, with the same JSON from both.
 // Times are in nanoseconds from the start of the scenario, durations in nanoseconds.
 //
@@ -16,6 +19,8 @@ type Verdict struct {
 	Detector string `json:"detector"`
 	Response string `json:"response"`
 	Seed     uint64 `json:"seed"`
+	// Version is of these keys, see the constant.
+	Version int `json:"version"`
 	// Duration is the scenario's.
 	Duration unit.Time `json:"duration_ns"`
 	// Warnings are what the scenario is warned of, such as headroom with which lossless frames can
@@ -61,7 +66,7 @@ type Verdict struct {
 	// DroppedOf is ResponseDropped and Policed by flow, without flows of which none was dropped.
 	DroppedOf []DroppedOf `json:"dropped_of"`
 	// Actions that systems took, and those they wanted to take and could not.
-	Measures []Measure `json:"measures"`
+	Actions  []Action  `json:"actions"`
 	Refusals []Refusal `json:"refusals"`
 
 	// Openings is how often something waited in a circle that opened by itself when others had
@@ -176,13 +181,13 @@ type AuthFault struct {
 	Behind int `json:"behind,omitempty"`
 }
 
-// Measure is an action that a system took on its switch. Port is the name of the ingress
+// Action is an action that a system took on its switch. Port is the name of the ingress
 // and Out that of the egress it concerns, "" for none; Amount is in bytes, for a policer
 // in kbit/s.
-type Measure struct {
+type Action struct {
 	At       unit.Time `json:"at_ns"`
 	Switch   string    `json:"switch"`
-	Measure  string    `json:"measure"`
+	Action   string    `json:"action"`
 	Port     string    `json:"port"`
 	Out      string    `json:"out"`
 	Priority int       `json:"priority"`
@@ -378,7 +383,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	for i := range v.Flows {
 		v.Flows[i].OverTime = append([]int64{}, v.Flows[i].OverTime...)
 	}
-	v.Measures = append([]Measure{}, v.Measures...)
+	v.Actions = append([]Action{}, v.Actions...)
 	v.Refusals = append([]Refusal{}, v.Refusals...)
 	v.Warnings = append([]string{}, v.Warnings...)
 	v.Killed = append([]string{}, v.Killed...)

@@ -257,15 +257,15 @@ func TestVerdictOfMeasures(t *testing.T) {
 	r.log(unit.Second+5, "agg0-0", event.Event{Type: event.Acted, Action: detect.ActionPolice, Port: 1, Out: unit.NoPort, Bytes: 3000})
 	r.log(unit.Second+9, "core0", event.Event{Type: event.Refused, Refusal: detect.RefusedUnreachable, Port: 2, Class: 3, Out: 1, OutClass: 3})
 	v := r.verdict(2 * unit.Second) // which counts from the first event
-	want := []Measure{
-		{At: 0, Switch: "agg0-0", Measure: "drop", Port: "to-core1", Out: "to-core0", Priority: 3, Amount: 4500},
+	want := []Action{
+		{At: 0, Switch: "agg0-0", Action: "drop", Port: "to-core1", Out: "to-core0", Priority: 3, Amount: 4500},
 		{
-			At: 5, Switch: "agg0-0", Measure: "police", Port: "to-edge0-1", Out: "", Amount: 3000,
+			At: 5, Switch: "agg0-0", Action: "police", Port: "to-edge0-1", Out: "", Amount: 3000,
 			Why: "its frames wait at the initial trigger", Until: "its time is over",
 		},
 	}
-	if !reflect.DeepEqual(v.Measures, want) {
-		t.Errorf("measures %+v\nwant %+v", v.Measures, want)
+	if !reflect.DeepEqual(v.Actions, want) {
+		t.Errorf("actions %+v\nwant %+v", v.Actions, want)
 	}
 	if want := []Refusal{{9, "core0", "trigger out of reach"}}; !reflect.DeepEqual(v.Refusals, want) {
 		t.Errorf("refusals %+v, want %+v", v.Refusals, want)
@@ -306,8 +306,8 @@ func TestJSONKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := v.(map[string]any)
-	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "duration_ns", "warnings", "deadlock", "onset_ns", "detections", "false_positives",
-		"false_negatives", "premature", "late", "lossless_lost", "lossless_lost_by", "lossless_lost_at", "headroom_short", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "dropped_of", "measures", "refusals", "openings", "longest_opening_ns", "recovered", "recurrences", "recovery_ns", "quiet_ns", "flows", "pfc",
+	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "version", "duration_ns", "warnings", "deadlock", "onset_ns", "detections", "false_positives",
+		"false_negatives", "premature", "late", "lossless_lost", "lossless_lost_by", "lossless_lost_at", "headroom_short", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "dropped_of", "actions", "refusals", "openings", "longest_opening_ns", "recovered", "recurrences", "recovery_ns", "quiet_ns", "flows", "pfc",
 		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "killed", "invalid", "expected", "expected_met", "reasons", "timeline")
 	d := m["detections"].([]any)[1].(map[string]any)
 	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "causes", "true_positive", "judged")

@@ -189,7 +189,7 @@ func (c *Comparison) charts() []chart {
 
 	timeChart := func(title, key, shape, never string) chart {
 		times := byScenario(func(r *Row) []value { return times(r, shape, key) })
-		return draw(title, "milliseconds after the deadlock came about, median of the runs of a scenario", systems, times, texts(func(t *Total) string {
+		return draw(title, "milliseconds after the deadlock formed, median of the runs of a scenario", systems, times, texts(func(t *Total) string {
 			n := t.Times(key).Samples
 			switch {
 			case n > 0:

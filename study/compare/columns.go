@@ -52,9 +52,9 @@ var columns = []column{
 	{"innocent flows", "lost %", "these, of these and of those that arrived", func(f *Figures) string { return lostShare(f.Robbed, f.RobbedOf) }},
 	{"innocent flows", "of treated %", "what they got over the whole run, of what they get in the run in which the cause of the deadlock is treated from the start, median", func(f *Figures) string { return wholePercent(f.OfTreated) }},
 	{"cost", "PFC frames", "pauses, resumes and refreshes", func(f *Figures) string { return strconv.Itoa(f.pfc()) }},
-	{"cost", "messages", "one-hop messages besides", plain("control_messages")},
+	{"cost", "messages", "one-hop messages in addition", plain("control_messages")},
 	{"cost", "state B", "the detector's own state in the switch that has most", plain("detector_bytes_per_switch")},
-	{"cost", "refused", "measures that could not be taken, and why", func(f *Figures) string { return list(f.Refusals) }},
+	{"cost", "refused", "actions that could not be taken, and why", func(f *Figures) string { return list(f.Refusals) }},
 }
 
 // connectionColumns are more columns of the table of a scenario with flows of transport rc.

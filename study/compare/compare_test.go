@@ -96,7 +96,7 @@ func TestAggregate(t *testing.T) {
 		Runs:     1,
 		AllFlows: Goodput{Flows: 3, Demand: whole + early + line, Throughput: 2_200e6, AtEnd: 2, FinalDemand: whole + line, Final: 1_400e6},
 		Innocent: Goodput{Flows: 2, Demand: whole + early, Throughput: 1_300e6, AtEnd: 1, FinalDemand: whole, Final: 500e6},
-		Measures: []Count{}, Refusals: []Count{},
+		Actions:  []Count{}, Refusals: []Count{},
 	}
 	flowsOf := func(f *Figures, runs int) {
 		f.Runs, f.Sums["xoff"] = runs, verdict.Spread[int]{Samples: runs}
@@ -143,16 +143,16 @@ func TestAggregate(t *testing.T) {
 		}},
 		{"what was done and refused", []*verdict.Verdict{
 			run(func(v *verdict.Verdict) {
-				v.Measures = []verdict.Measure{{Measure: "drop"}, {Measure: "police"}, {Measure: "drop"}}
+				v.Actions = []verdict.Action{{Action: "drop"}, {Action: "police"}, {Action: "drop"}}
 				v.Refusals = []verdict.Refusal{{Why: "port down"}}
 			}),
 			run(func(v *verdict.Verdict) {
-				v.Measures = []verdict.Measure{{Measure: "avoid"}}
+				v.Actions = []verdict.Action{{Action: "avoid"}}
 				v.Refusals = []verdict.Refusal{{Why: "held down"}, {Why: "port down"}}
 			}),
 		}, func(f *Figures) {
 			flowsOf(f, 2)
-			f.Measures = []Count{{"avoid", 1}, {"drop", 2}, {"police", 1}}
+			f.Actions = []Count{{"avoid", 1}, {"drop", 2}, {"police", 1}}
 			f.Refusals = []Count{{"held down", 1}, {"port down", 2}}
 		}},
 		{"an innocent flow that stalled in one of two runs", []*verdict.Verdict{quiet(), run(func(v *verdict.Verdict) { v.Flows[0].Final = 0 })}, func(f *Figures) {
@@ -466,7 +466,7 @@ func TestJSON(t *testing.T) {
 	}
 	for _, key := range []string{
 		"runs", "deadlock", "detected", "latency_ns", "false_positives", "premature", "late", "false_negatives", "lossless_lost", "response_dropped",
-		"response_dropped_bytes", "policed", "recovered", "recovery_ns", "recurrences", "innocent", "innocent_touched", "innocent_dropped", "innocent_dropped_of", "innocent_of_treated", "pfc", "control_messages", "detector_bytes_per_switch", "measures", "refusals",
+		"response_dropped_bytes", "policed", "recovered", "recovery_ns", "recurrences", "innocent", "innocent_touched", "innocent_dropped", "innocent_dropped_of", "innocent_of_treated", "pfc", "control_messages", "detector_bytes_per_switch", "actions", "refusals",
 	} {
 		if doc.Rows[2][key] == nil {
 			t.Errorf("%q is not in %v", key, doc.Rows[2])

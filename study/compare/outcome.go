@@ -21,9 +21,9 @@ var outcomes = []struct {
 	Outcome
 	Meaning string
 }{
-	{Clear, "no deadlock came about, and none was declared"},
+	{Clear, "no deadlock formed, and none was declared"},
 	{Gone, "in every run with a deadlock it was gone at the end and did not come again"},
-	{Alarm, "no deadlock came about, but one was declared"},
+	{Alarm, "no deadlock formed, but one was declared"},
 	{Recurs, "a deadlock was gone, and another came after it"},
 	{Found, "a deadlock was declared in each run that had one, and is still there at the end of a run"},
 	{Missed, "a deadlock is still there at the end of a run, and in some run nobody declared it"},

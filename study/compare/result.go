@@ -34,7 +34,7 @@ func (c *Comparison) result() result {
 	if failed := len(c.Failed()); failed > 0 {
 		r.First += fmt.Sprintf(" Pairs that could not be played though they should have been: %d of %d.", failed, len(c.Rows))
 	}
-	never := statement{What: "No deadlock came about (scenarios)"}
+	never := statement{What: "No deadlock formed (scenarios)"}
 	gone := statement{What: "Every deadlock was gone at the end, and none came back (scenarios)"}
 	left := statement{What: "A deadlock was left at the end, or came back (scenarios)"}
 	declared := statement{What: "Every deadlock was declared while it lived (runs with one, and the share of all seeds in per cent)"}

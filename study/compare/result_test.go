@@ -56,7 +56,7 @@ func TestResultOfOtherRows(t *testing.T) {
 		{Scenario: "open", System: "tagger", NotApplicable: "topology without levels"},
 	}}
 	want := `Scenarios that deadlock without a system: 2 of 3. A system is counted where it could be played.
-No deadlock came about (scenarios): tagger (2 of 2)
+No deadlock formed (scenarios): tagger (2 of 2)
 A deadlock was left at the end, or came back (scenarios): none (2 of 2), itsypaper (2 of 2)
 A deadlock was not declared while it lived (runs, of those with a deadlock, and the share of all seeds in per cent): itsypaper (3 of 4: 75 (30-95))
 Alarms were false or early, in any scenario (how many): itsypaper (12)

@@ -27,7 +27,7 @@ type Row struct {
 const rowKeys = `scenario system not_applicable failed runs equal_runs invalid deadlock detected latency_ns
 	false_positives premature late false_negatives lossless_lost response_dropped response_dropped_bytes policed recovered recovery_ns recurrences
 	all_flows innocent innocent_touched innocent_dropped innocent_dropped_of innocent_of_treated
-	pfc control_messages detector_bytes_per_switch counter_bytes_per_switch measures refusals connections
+	pfc control_messages detector_bytes_per_switch counter_bytes_per_switch actions refusals connections
 	onset_ns dropped_of_named dropped_of_others xoff`
 
 // MarshalJSON puts figures that rowKeys lack at the end.
@@ -75,7 +75,7 @@ type Figures struct {
 
 	PFC verdict.PFCFrames `json:"pfc"`
 
-	Measures []Count `json:"measures"` // what was done to switches
+	Actions  []Count `json:"actions"`  // what was done to switches
 	Refusals []Count `json:"refusals"` // what was wanted and not done, and why
 
 	// Connections is nil of a scenario without flows of transport rc.
@@ -145,7 +145,7 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 		Runs: len(runs), Equal: sum.Equal, Sums: verdict.SumsOf(verdicts),
 		AllFlows: goodput(s, verdicts, func(_, _ int) bool { return true }),
 		Innocent: goodput(s, verdicts, func(run, flow int) bool { return truths[run].innocent[flow] }),
-		Measures: []Count{}, Refusals: []Count{},
+		Actions:  []Count{}, Refusals: []Count{},
 		Connections: connections(&sum),
 	}
 	var shares []float64
@@ -160,8 +160,8 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 			shares = append(shares, share)
 		}
 		stat.Add(&f.PFC, &v.PFC)
-		for _, m := range v.Measures {
-			f.Measures = add(f.Measures, m.Measure)
+		for _, m := range v.Actions {
+			f.Actions = add(f.Actions, m.Action)
 		}
 		for _, r := range v.Refusals {
 			f.Refusals = add(f.Refusals, r.Why)

@@ -60,9 +60,9 @@ type AttackRun struct {
 func (r *AttackRun) Faults() string {
 	switch {
 	case r.False > 0:
-		return "a deadlock was declared that never came about"
+		return "a deadlock was declared that never formed"
 	case r.Premature > 0:
-		return "a deadlock was declared that came about later"
+		return "a deadlock was declared that formed later"
 	case r.Suppressed > 0:
 		return "a deadlock was not declared"
 	case r.Unfounded > 0:
@@ -142,8 +142,8 @@ func unfounded(r *oracle.Result) (n int) {
 			founded = min(founded, f.At)
 		}
 	}
-	for _, m := range r.Measures {
-		if m.At < founded && m.Measure != detect.ActionContain && m.Measure != detect.ActionRelease {
+	for _, m := range r.Actions {
+		if m.At < founded && m.Action != detect.ActionContain && m.Action != detect.ActionRelease {
 			n++
 		}
 	}

@@ -90,7 +90,7 @@ func TestSameCase(t *testing.T) {
 // TestAttackCanary: what goes wrong is told.
 func TestAttackCanary(t *testing.T) {
 	for want, r := range map[string]AttackRun{
-		"never came about": {False: 1}, "came about later": {Premature: 1}, "was not declared": {Suppressed: 1},
+		"never formed": {False: 1}, "formed later": {Premature: 1}, "was not declared": {Suppressed: 1},
 		"without a deadlock": {Unfounded: 1}, "were lost": {Lost: 1},
 	} {
 		report := NewAttackReport(1, "itsy", "cure")

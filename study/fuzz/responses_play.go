@@ -146,8 +146,8 @@ func seek(c *Case) (*cause.Innocents, error) {
 // runOf is the result of a run. t is nil if the cause is not known.
 func runOf(w *sim.World, v *verdict.Verdict, t *cause.Innocents) ResponsesRun {
 	r := ResponsesRun{Recurrences: v.Recurrences, Gone: v.Recovered || !v.Deadlock, Dropped: v.ResponseDropped + v.Policed, Lost: lost(w), Goodput: -1}
-	for _, m := range v.Measures {
-		if m.Measure == detect.ActionLossyTurn.String() {
+	for _, m := range v.Actions {
+		if m.Action == detect.ActionLossyTurn.String() {
 			r.Turns++
 		}
 	}

@@ -70,8 +70,8 @@ func TestPoor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range v.Measures {
-				if m.Measure == detect.ActionExtra.String() {
+			for _, m := range v.Actions {
+				if m.Action == detect.ActionExtra.String() {
 					lent[poor]++
 				}
 			}

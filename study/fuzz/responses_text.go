@@ -27,7 +27,7 @@ func (r *ResponsesReport) WriteText(w io.Writer) error {
 cured        no deadlock came back, and none is there at the end
 recurrences  mean; lossy turns and flows policed too
 innocents    mean of innocent flows that are policed, and the cases that have one
-hit          mean of innocent flows of which frames were dropped on purpose, by whatever measure,
+hit          mean of innocent flows of which frames were dropped on purpose, by whatever action,
              and the cases that have one
 lost         of theirs: these frames, in per cent of them and of what arrived of innocent flows:
              median and quartiles of cases

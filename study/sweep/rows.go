@@ -8,9 +8,11 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 
 	"softswitch/oracle/verdict"
+	"softswitch/unit"
 )
 
 // Format is how rows are written.
@@ -99,7 +101,11 @@ func (r *rows) line(cells []any) []byte {
 	if r.format == CSV {
 		words := make([]string, len(cells))
 		for i, c := range cells {
-			if c != nil {
+			switch c := c.(type) {
+			case nil:
+			case unit.Time:
+				words[i] = strconv.FormatInt(int64(c), 10)
+			default:
 				words[i] = fmt.Sprint(c)
 			}
 		}

@@ -48,10 +48,10 @@ type cause struct {
 	In *port `json:"in"` // null if it is no turn
 }
 
-// measure is an observe.Measure for programs, with the time by the wall clock too.
-type measure struct {
+// measure is an observe.Action for programs, with the time by the wall clock too.
+type action struct {
 	Since *string `json:"since"` // RFC 3339
-	observe.Measure
+	observe.Action
 }
 
 // port is a port in a label, "switch.port" by numbers, with its names if its switch
@@ -75,8 +75,8 @@ func (d Declared) MarshalJSON() ([]byte, error) {
 		Detector string    `json:"detector"`
 		Declared uint64    `json:"declared"`
 		Findings []finding `json:"findings"`
-		Measures []measure `json:"measures"`
-	}{d.setup.Detector, d.Deadlocks.Declared, []finding{}, []measure{}}
+		Actions  []action  `json:"actions"`
+	}{d.setup.Detector, d.Deadlocks.Declared, []finding{}, []action{}}
 	for _, f := range d.Findings {
 		one := finding{
 			At: rfc3339(f.At), Finding: f, Trigger: d.names.port(f.Trigger), Label: d.names.jsonLabel(f.Label),
@@ -87,8 +87,8 @@ func (d Declared) MarshalJSON() ([]byte, error) {
 		}
 		out.Findings = append(out.Findings, one)
 	}
-	for _, m := range d.Measures {
-		out.Measures = append(out.Measures, measure{rfc3339(m.Since), m})
+	for _, m := range d.Actions {
+		out.Actions = append(out.Actions, action{rfc3339(m.Since), m})
 	}
 	return json.Marshal(out)
 }
@@ -276,14 +276,14 @@ func Causes() View[Declared] {
 	return v
 }
 
-// Measures shows what responses have done and not ended yet.
-func Measures() View[Declared] {
+// Actions shows what responses have done and not ended yet.
+func Actions() View[Declared] {
 	return View[Declared]{
 		Fetch: fetchDeadlocks,
-		Merge: true, Empty: "No measure is in force.",
+		Merge: true, Empty: "No action is in effect.",
 		Tables: func(d Declared) []table {
-			t := table{header: []string{"Since", "Measure", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7}
-			for _, m := range d.Measures {
+			t := table{header: []string{"Since", "Action", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7}
+			for _, m := range d.Actions {
 				t.add(clock(m.Since), amount(m), orAll(m.Bucket), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
 			}
 			return []table{t}
@@ -292,7 +292,7 @@ func Measures() View[Declared] {
 }
 
 // amount is an action and the number that goes with it.
-func amount(m observe.Measure) string {
+func amount(m observe.Action) string {
 	switch {
 	case m.Bytes == 0:
 		return m.Action

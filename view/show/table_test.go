@@ -113,7 +113,7 @@ func deadlocked(second string) []Declared {
 			{Type: "host", At: "1.1", Together: true, Confidence: 95},
 		},
 	}}
-	a.Measures = []observe.Measure{
+	a.Actions = []observe.Action{
 		{Since: unit.Second, Action: "lossy-turn", Why: "w", Until: "u", Bucket: &observe.Place{Port: "to-h", Class: 3}, Queue: &observe.Place{Port: "to-s2", Class: 3}},
 		{Since: unit.Second, Action: "police", Why: "w", Until: "u", Bucket: &observe.Place{Port: "to-h", Class: 0}, Flow: "0000000a", Bytes: 500},
 		{Since: unit.Second, Action: "lend", Why: "w", Until: "u", Bucket: &observe.Place{Port: "to-h", Class: 3}, Bytes: 4096},
@@ -196,7 +196,7 @@ func TestCausesAndMeasures(t *testing.T) {
 s1      T  1: contention  s1 to-s2  to-s2  yes      0000000a 0000000b        70 %
 s1      T  2: and host    s2 to-h   -      no       -                        95 %
 `},
-		{Measures(), `Switch  Since                    Measure            Priority group  Queue    Flow      Why  Until
+		{Actions(), `Switch  Since                    Action             Priority group  Queue    Flow      Why  Until
 ------  -----------------------  -----------------  --------------  -------  --------  ---  -----
 s1      T  lossy-turn         to-h:3          to-s2:3  -         w    u
 s1      T  police 500 kbit/s  to-h:0          -        0000000a  w    u

@@ -32,20 +32,20 @@ type model struct {
 	now    unit.Time // of the last event
 
 	stuck     *oracle.Stuck
-	since     unit.Time        // the onset of stuck, if it is not empty
-	opening   unit.Time        // since when something waits that opens by itself
-	last      *oracle.Stuck    // the last that was not empty, of a deadlock that is over
-	lastFor   unit.Time        // how long that lasted
-	lastAt    unit.Time        // when it was over
-	lingers   unit.Time        // how long that is still told of
-	paused    []bool           // by direction and class
-	down      []bool           // by direction: the port that it leaves is down
-	silent    []bool           // by node
-	storming  []int            // by node: classes that it pauses without end
-	slow      []bool           // by node: a host that drains slowly
-	buckets   []bucket         // by direction and class: the bucket at its far end, by its events
-	waits     map[edge]hold    // what waits where
-	measures  map[Measure]bool // in effect
+	since     unit.Time       // the onset of stuck, if it is not empty
+	opening   unit.Time       // since when something waits that opens by itself
+	last      *oracle.Stuck   // the last that was not empty, of a deadlock that is over
+	lastFor   unit.Time       // how long that lasted
+	lastAt    unit.Time       // when it was over
+	lingers   unit.Time       // how long that is still told of
+	paused    []bool          // by direction and class
+	down      []bool          // by direction: the port that it leaves is down
+	silent    []bool          // by node
+	storming  []int           // by node: classes that it pauses without end
+	slow      []bool          // by node: a host that drains slowly
+	buckets   []bucket        // by direction and class: the bucket at its far end, by its events
+	waits     map[edge]hold   // what waits where
+	actions   map[Action]bool // in effect
 	declared  *Declared
 	diagnosis diagnosis                // the last
 	snaps     []snap                   // by switch
@@ -106,7 +106,7 @@ type snap struct {
 func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 	return &model{
 		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck), lingers: lingers,
-		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, measures: map[Measure]bool{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
+		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, actions: map[Action]bool{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
 		truly: map[int]bool{}, namedFlows: map[detect.FlowID]bool{}, namedHosts: map[int]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
 		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: make([]bool, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
@@ -213,13 +213,13 @@ func (m *model) forget(e oracle.Entry) {
 	maps.DeleteFunc(m.waits, func(w edge, _ hold) bool {
 		return slices.Contains(away, w.from.Dir^1) || slices.Contains(away, w.to.Dir)
 	})
-	maps.DeleteFunc(m.measures, func(k Measure, _ bool) bool {
+	maps.DeleteFunc(m.actions, func(k Action, _ bool) bool {
 		if k.What == "policed" { // what comes in
 			return slices.Contains(away, k.Dir^1)
 		}
 		return slices.Contains(away, k.Dir)
 	})
-	m.tell(e.At, "note", "%s began anew", m.name(e.Node))
+	m.tell(e.At, "note", "%s restarted", m.name(e.Node))
 }
 
 func (m *model) name(id unit.NodeID) string { return m.w.fabric.Name(id) }
@@ -410,7 +410,7 @@ func (m *model) state(at unit.Time) State {
 	s.Sending = lists.Where(m.sending, func(h Sending) bool { return h.Flows > 0 })
 	s.Labels = slices.SortedFunc(maps.Keys(m.labels), Label.compare)
 	s.Waits = m.waiting()
-	s.Measures = slices.SortedFunc(maps.Keys(m.measures), Measure.compare)
+	s.Actions = slices.SortedFunc(maps.Keys(m.actions), Action.compare)
 	s.Steps, s.StepsLeft = m.steps, m.more
 	if s.Deadlock = m.deadlock(at); s.Deadlock == nil {
 		if s.Declared != nil && s.Declared.True { // of the deadlock that was told of before

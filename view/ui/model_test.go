@@ -337,11 +337,11 @@ func TestModelAnew(t *testing.T) {
 		t.Errorf("%d queues paused, then %d; want %d and one less", len(was.Paused), len(is.Paused), len(loop))
 	}
 	// What it held waits no more, and nothing waits in its queue: both are one wait here.
-	if len(was.Waits) != len(loop) || len(is.Waits) != len(loop)-1 || len(was.Measures) != 2 || len(is.Measures) != 1 {
-		t.Errorf("%d waits and %d measures, then %d and %d", len(was.Waits), len(was.Measures), len(is.Waits), len(is.Measures))
+	if len(was.Waits) != len(loop) || len(is.Waits) != len(loop)-1 || len(was.Actions) != 2 || len(is.Actions) != 1 {
+		t.Errorf("%d waits and %d actions, then %d and %d", len(was.Waits), len(was.Actions), len(is.Waits), len(is.Actions))
 	}
-	if len(is.Log) == 0 || !slices.ContainsFunc(is.Log, func(e Entry) bool { return strings.HasSuffix(e.Text, " began anew") }) {
-		t.Errorf("%v: want that it began anew", is.Log)
+	if len(is.Log) == 0 || !slices.ContainsFunc(is.Log, func(e Entry) bool { return strings.HasSuffix(e.Text, " restarted") }) {
+		t.Errorf("%v: want that it restarted", is.Log)
 	}
 	names := s.ring()
 	s.block(loop[0], loop[1])
@@ -478,7 +478,7 @@ func TestSlowMotion(t *testing.T) {
 	}
 }
 
-// TestModelMeasures: a measure of a response is told of from when it is taken until it is
+// TestModelActions: an action of a response is told of from when it is taken until it is
 // taken back.
 func TestModelMeasures(t *testing.T) {
 	s := newScript(t)
@@ -497,11 +497,11 @@ func TestModelMeasures(t *testing.T) {
 		{detect.ActionDiscard, detect.ActionAdmit, "discards", at},
 		{detect.ActionFlush, detect.ActionAdmit, "discards", at},
 	} {
-		acts := func(a detect.Action) []Measure {
+		acts := func(a detect.Action) []Action {
 			s.add(q.Node, event.Event{Type: event.Acted, Action: a, Port: q.Port, Class: 3, Out: q.Port, OutClass: 3})
-			return s.state().Measures
+			return s.state().Actions
 		}
-		if got, want := acts(c.begins), []Measure{{c.at, c.what}}; !slices.Equal(got, want) {
+		if got, want := acts(c.begins), []Action{{c.at, c.what}}; !slices.Equal(got, want) {
 			t.Errorf("%v: %+v, want %+v", c.begins, got, want)
 		}
 		if got := acts(c.ends); len(got) > 0 {

@@ -104,8 +104,8 @@ type State struct {
 	StepsLeft int    `json:"steps_left,omitempty"`
 	// Waits say which bucket waits for which queue.
 	Waits []Wait `json:"waits,omitempty"`
-	// Measures are what responses have done and not undone yet.
-	Measures []Measure `json:"measures,omitempty"`
+	// Actions are what responses have done and not undone yet.
+	Actions []Action `json:"actions,omitempty"`
 	// Slow: the state is one of an instant at which something happened, and not of the next
 	// regular time.
 	Slow   bool    `json:"slow,omitempty"`
@@ -210,14 +210,14 @@ type Wait struct {
 	XON   int `json:"x"` // bytes
 }
 
-// Measure is an action of a response that is in effect at a queue, or on what a queue transmits.
-type Measure struct {
+// Action is an action of a response that is in effect at a queue, or on what a queue transmits.
+type Action struct {
 	At
 	// What is "restricted", "policed", "ignores pauses", "lossy", "contained" or "discards".
 	What string `json:"w"`
 }
 
-func (m Measure) compare(n Measure) int {
+func (m Action) compare(n Action) int {
 	return cmp.Or(m.At.compare(n.At), cmp.Compare(m.What, n.What))
 }
 

@@ -29,7 +29,7 @@ stream in the order of time: what is paused, what waits, what the detectors do.
 With --follow it goes on until it is interrupted or the lab is removed. Events then
 come a tenth of a second late, so that they come in order; those of a node that was
 starved of a processor for longer come when they come.`,
-		Example:           "  sudo softswitch lab events --follow | grep -e DEADLOCK -e measure\n  sudo softswitch lab events --json core0 core1",
+		Example:           "  sudo softswitch lab events --follow | grep -e DEADLOCK -e action\n  sudo softswitch lab events --json core0 core1",
 		ValidArgsFunction: cli.Offer(name, cli.NodeNames),
 		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			m, width, err := lab.OpenEvents(st, args)

@@ -113,7 +113,7 @@ process ends alone. "lab restart" starts it again.`,
 func labRestart(name *string) *cobra.Command {
 	return labOrder(name, cli.NodeNames, &cobra.Command{
 		Use:   "restart NODE...",
-		Short: "Start nodes anew",
+		Short: "Restart nodes",
 		Long: `End the processes of nodes, if they are alive, and start them again, one after the other:
 with empty buffers, counters of zero and an event log that begins anew; a host sends when it
 is started (lab start). A run in which a node is restarted is not valid.
@@ -208,7 +208,7 @@ func labStart(name *string) *cobra.Command {
 		Long: `Let the hosts of a lab that is up, or those that are named, send the flows of its
 scenario file: their times, and those of a host's "slow" and "storm", count from now,
 so that a flow that has a stop sends until then. Failures of links and of switches are
-not played: see "lab fail" and "lab heal". After "lab stop" it begins anew.`,
+not played: see "lab fail" and "lab heal". After "lab stop" it starts over.`,
 		Example: "  sudo softswitch lab start\n  sudo softswitch lab start h0-0-0 h0-0-1\n  docker exec clab-ring-h1 softswitch lab start --socket /run/control.sock",
 	})
 }

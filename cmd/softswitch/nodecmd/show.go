@@ -33,11 +33,12 @@ control socket (run --control).`,
 	cli.Group(
 		c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(),
 		below("buffer", "The buffer's configuration", leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())),
-		s.deadlock(), s.causes(), s.measures(), s.itsy(), leaf(s, "auth", "Links that are authenticated, and what was refused on them", "", show.Authentication()), s.interfaces(),
+		s.deadlock(), s.causes(), s.actions("actions"), s.itsy(), leaf(s, "auth", "Links that are authenticated, and what was refused on them", "", show.Authentication()), s.interfaces(),
 		leaf(s, "route", "Routes, which of their ports are in use, and their backups", "", show.Routes()),
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
 		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.connections(),
 	)
+	cli.Formerly(c, s.actions("measures"))
 	giveExamples(c, "--json")
 	return c
 }
@@ -187,9 +188,10 @@ the ingress port by which its flows come, whether that is on the loop, the flows
 their hashes, and how often such an answer was right in simulations.`, show.Causes())
 }
 
-func (s *shower) measures() *cobra.Command {
-	return leaf(s, "measures", "What responses have done and not ended yet", `Measures of responses and of the switch itself that are in force: since when, to
-which priority group, queue and flow, what for, and what ends each.`, show.Measures())
+// actions is known by an older name, measures, too.
+func (s *shower) actions(name string) *cobra.Command {
+	return leaf(s, name, "What responses have done and not ended yet", `Actions of responses and of the switch itself that are in effect: since when, to
+which priority group, queue and flow, what for, and what ends each.`, show.Actions())
 }
 
 func (s *shower) itsy() *cobra.Command {

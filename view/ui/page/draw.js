@@ -98,11 +98,11 @@ function drawBadges(s) {
 
 // drawMeasures writes what responses do to a queue at its sender.
 function drawMeasures(s) {
-  for (const m of s.measures || []) {
+  for (const m of s.actions || []) {
     const p = lanes[m.d].point(0.5), w = 12 + 6.6 * m.w.length;
-    $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-measure": m.w },
+    $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-action": m.w },
       el("title", {}, `${arrow(m.d)}, class ${m.c}: ${m.w}, by a response`),
-      el("rect", { class: "measure-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 9 }), el("text", { class: "measure-text", y: 4 }, m.w)));
+      el("rect", { class: "action-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 9 }), el("text", { class: "action-text", y: 4 }, m.w)));
   }
 }
 

@@ -99,7 +99,7 @@ function drawDetails(s) {
     rows.push([arrow(d), `${s.load[d]} %` + (paused.length ? `, paused: class ${paused.join(", ")}` : "")]);
     for (const g of (s.groups || []).filter((g) => g.d === d)) rows.push([`— buffer at ${topo.nodes[receiver(d)].name}`, `class ${g.c}: ${g.b} of ${g.x} B${g.off ? ", XOFF" : ""}`]);
     for (const l of (s.labels || []).filter((l) => l.d === d)) rows.push([`— ${l.down ? "goes" : "comes back"} here`, labelText(l)]);
-    for (const m of (s.measures || []).filter((m) => m.d === d)) rows.push(["— by a response", `class ${m.c}: ${m.w}`]);
+    for (const m of (s.actions || []).filter((m) => m.d === d)) rows.push(["— by a response", `class ${m.c}: ${m.w}`]);
     for (const w of (s.waits || []).filter((w) => w.from.d === d)) rows.push([`— waits for ${arrow(w.to.d)}`, `class ${w.from.c}: ${w.b} B there, XON at ${w.x} B`]);
   };
   let title;

@@ -25,10 +25,10 @@ function live() {
 }
 
 // An event is that something was told, that queues came to be paused or were let go, or that
-// a label moved; a measure is one that is told.
+// a label moved; an action is one that is told.
 const isEvent = {
   told: (i) => (states[i].log || []).length > 0,
-  measure: (i) => (states[i].log || []).some((e) => e.k === "act"),
+  action: (i) => (states[i].log || []).some((e) => e.k === "act"),
   pause: (i) => {
     const queues = (s) => (s.paused || []).map((q) => `${q.d} ${q.c}`).join();
     return i > 0 && queues(states[i]) !== queues(states[i - 1]);

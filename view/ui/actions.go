@@ -15,9 +15,9 @@ var begins = map[detect.Action]string{
 	detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionContain: "contained", detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
 }
 
-// measure notes that an action begins or ends: at a queue, or for what comes in by a
+// acted notes that an action begins or ends: at a queue, or for what comes in by a
 // bucket's port.
-func (m *model) measure(e oracle.Entry) {
+func (m *model) acted(e oracle.Entry) {
 	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
 	at := At{d, int(e.OutClass)}
 	if e.Action == detect.ActionPolice || e.Action == detect.ActionUnpolice {
@@ -33,17 +33,17 @@ func (m *model) measure(e oracle.Entry) {
 		}
 	}
 	if what := begins[e.Action]; what != "" {
-		m.measures[Measure{at, what}] = true
+		m.actions[Action{at, what}] = true
 	}
 	for _, ended := range e.Action.Ends() {
-		delete(m.measures, Measure{at, begins[ended]})
+		delete(m.actions, Action{at, begins[ended]})
 	}
 }
 
 // act tells what a system does to its switch, or why it does not.
 func (m *model) act(e oracle.Entry) {
 	if e.Type == event.Acted {
-		m.measure(e)
+		m.acted(e)
 	}
 	text := "refuses: " + e.Refusal.String()
 	if e.Type == event.Acted {
