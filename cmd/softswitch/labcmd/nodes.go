@@ -264,7 +264,7 @@ fill, and it pauses its switch. "lab normal" ends it.`,
 	}, func(ctx context.Context, to lab.Orders, args []string) error {
 		rate, err := unit.ParseRate(args[1])
 		if err != nil {
-			return err
+			return fmt.Errorf("rate: %w", err)
 		}
 		return to.Slow(ctx, rate, args[0])
 	})
