@@ -31,8 +31,8 @@ type downWatch struct {
 	reported bool // guarded by mu: Read has said ErrDown for this time down
 }
 
-// begin notes that the interface is down, as found by Read (then anew is set) or Write, and
-// makes Read check it.
+// begin records that Read (with anew set) or Write found the interface down, and makes Read check
+// it.
 func (w *downWatch) begin(conn *packet.Conn, anew bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

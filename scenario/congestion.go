@@ -36,7 +36,7 @@ type fileCongestion struct {
 	// CNPClass is the class in which receivers notify senders; it must be lossy.
 	CNPClass *int `yaml:"cnp_class" schema:"0..7,default=6"`
 	// TimesSlower is how many times slower the scenario's links are than those for which
-	// the parameters are meant: their times are so many times as long.
+	// the parameters are meant: their times are multiplied by it.
 	TimesSlower *int `yaml:"times_slower" schema:"1..1000000,default=1"`
 	// ECN marks by the egress queue. Default: on, with its defaults, for dcqcn without
 	// phantom; else off.

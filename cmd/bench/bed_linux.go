@@ -12,14 +12,14 @@ import (
 	"softswitch/link/offload"
 )
 
-// room is a network namespace without a name, with a netlink socket in it. It ends
-// with its last process and close.
+// room is a network namespace without a name, with a netlink socket in it. The kernel removes it
+// after close, when its last process has ended.
 type room struct {
 	ns netns.NsHandle
 	nl *netlink.Handle
 }
 
-// newRoom makes a namespace in which nothing sends but what is put there.
+// newRoom creates a namespace in which the kernel itself sends nothing.
 func newRoom() (r room, err error) {
 	err = onThread(func() error {
 		ns, err := netns.New()
@@ -58,7 +58,7 @@ func (r room) close() {
 	r.ns.Close()
 }
 
-// rooms makes n namespaces.
+// rooms creates n namespaces.
 func rooms(n int) ([]room, error) {
 	var rs []room
 	for range n {
@@ -78,12 +78,12 @@ func closeRooms(rs []room) {
 	}
 }
 
-// nearIndex is the interface index of a wire's end A, above all that the kernel gives to ends
-// B: it tells of a carrier at once only where the two differ.
+// nearIndex is the interface index of end A of a wire. It is above all indexes that the kernel assigns
+// to ends B: the kernel reports a carrier at once only if the two indexes differ.
 const nearIndex = 10_000
 
-// wire joins interface nameA of a with nameB of b by a veth pair, up, without
-// offloads: what is sent is whole frames. A room is a of one wire at most.
+// wire joins interface nameA of a with nameB of b by a veth pair, up, without offloads, so that whole
+// frames are sent. A room may be a of one wire at most.
 func wire(a room, nameA string, b room, nameB string) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.Index = nameA, nearIndex
@@ -109,13 +109,13 @@ func wire(a room, nameA string, b room, nameB string) error {
 	return nil
 }
 
-// bed is where a DUT is measured.
+// bed is the setup in which a DUT is measured.
 type bed struct {
 	rooms             []room
 	source, dut, sink room
 }
 
-// newBed makes the three namespaces and the two wires src-p0 and p1-dst.
+// newBed creates the three namespaces and the two wires src-p0 and p1-dst.
 func newBed() (*bed, error) {
 	rs, err := rooms(3)
 	if err != nil {
@@ -131,8 +131,8 @@ func newBed() (*bed, error) {
 
 func (b *bed) close() { closeRooms(b.rooms) }
 
-// offered is the number of frames that p0 was given, delivered that of dst. A veth
-// counts a frame only if the far end's processor had room for it.
+// offered returns the number of frames given to p0, delivered that of dst. A veth counts a frame
+// only if the processor of the far end had room for it.
 func (b *bed) offered() (uint64, error)   { return received(b.dut, "p0") }
 func (b *bed) delivered() (uint64, error) { return received(b.sink, "dst") }
 

@@ -82,7 +82,7 @@ func start(l launch) (*child, error) {
 
 // stop ends the process and waits for its end. Stopping twice is fine.
 func (c *child) stop() {
-	defer c.pipe.Close() // of none is an error that says so
+	defer c.pipe.Close() // without a pipe it returns an error, which is ignored
 	c.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-c.ended:
@@ -92,7 +92,7 @@ func (c *child) stop() {
 	}
 }
 
-// cpuTime is how long the process's threads have run, in kernel and user mode.
+// cpuTime returns how long the process's threads have run, in kernel and user mode.
 func (c *child) cpuTime() (time.Duration, error) {
 	// The kernel's number of a process's clock: its pid, inverted, over the kind of
 	// clock (clock_getcpuclockid(3)).
@@ -104,7 +104,7 @@ func (c *child) cpuTime() (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// died tells how the process ended, with the last of what it said; nil while it runs.
+// died returns how the process ended, with the end of its output, or nil while it runs.
 func (c *child) died() error {
 	select {
 	case <-c.ended:
@@ -114,7 +114,7 @@ func (c *child) died() error {
 	}
 }
 
-// failure is the error of a process that has ended.
+// failure returns the error of a process that has ended.
 func (c *child) failure() error {
 	said, _ := os.ReadFile(c.log)
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")

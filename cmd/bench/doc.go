@@ -1,6 +1,6 @@
 // Command bench measures how fast the switch is compared with other forwarders on the
-// same machine at the same time, and how fast a lap of bare relays is. It is for whoever works
-// on softswitch:
+// same machine at the same time, and how fast a lap of bare relays is. It is a tool for developers
+// of softswitch:
 //
 //	make && go run -exec sudo ./cmd/bench forward
 //

@@ -14,8 +14,8 @@ type dut struct {
 	// start starts it in the bed's dut namespace on one processor. dir is for its
 	// files. It returns the started processes even if it fails.
 	start func(b *bed, cpu int, dir string) ([]*child, error)
-	// ours says that it is of this repository: a failure is then an error, not a
-	// reason to go on without it.
+	// ours says that the device is part of this repository: its failure is an error. Another
+	// device that fails is left out.
 	ours bool
 }
 
@@ -27,7 +27,8 @@ const (
 	Testpmd    = "testpmd"
 )
 
-// duts are the devices in the order of a round. softswitch is that program, self is this one.
+// duts returns the devices in the order of a round. softswitch and self are the paths of that program
+// and of this one.
 func duts(softswitch, self string) []dut {
 	none := func() error { return nil }
 	return []dut{
@@ -56,7 +57,7 @@ func startAll(l launch) ([]*child, error) {
 	return []*child{c}, nil
 }
 
-// findPrograms returns which of the programs is not in PATH.
+// findPrograms returns an error that names a program missing from PATH, or nil.
 func findPrograms(pkg string, names ...string) error {
 	for _, n := range names {
 		if _, err := exec.LookPath(n); err != nil {

@@ -16,7 +16,7 @@ import (
 
 // FloorOptions are the settings of Floor.
 type FloorOptions struct {
-	Program  string    // whose processes are the ring; "" is this one
+	Program  string    // program of the ring's processes; "" is this one
 	Laps     int       // of each kind, at least 1
 	Progress io.Writer // takes a line for each kind
 }
@@ -35,7 +35,7 @@ type FloorResult struct {
 	BackToBack Times `json:"back_to_back"`
 }
 
-// Times are a summary of the times of laps, in ns.
+// Times is a summary of lap times, in ns.
 type Times struct {
 	Min    int64 `json:"min_ns"`
 	Median int64 `json:"median_ns"`
@@ -43,10 +43,10 @@ type Times struct {
 	Max    int64 `json:"max_ns"`
 }
 
-// Hops are the processes, and the wires, of a ring.
+// Hops is the number of processes, and of wires, of a ring.
 const Hops = 4
 
-// Spacing is the time from spaced lap to spaced lap.
+// Spacing is the time between the starts of spaced laps.
 const Spacing = 2 * time.Millisecond
 
 // warmUpLaps are not counted: the first ones touch memory for the first time.
@@ -98,7 +98,7 @@ func laps(ctx context.Context, opt FloorOptions, every time.Duration) ([]int64, 
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	// A lost frame is a lap without end.
+	// A lost frame would make a lap endless.
 	total := opt.Laps + warmUpLaps
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(total)*(every+time.Millisecond)+startTimeout)
 	defer cancel()
@@ -129,7 +129,7 @@ func laps(ctx context.Context, opt FloorOptions, every time.Duration) ([]int64, 
 	return times[warmUpLaps:], nil
 }
 
-// newRing makes namespaces whose interface next is wired to the next one's prev.
+// newRing creates namespaces in which next of each is wired to prev of the following one.
 func newRing() ([]room, error) {
 	ring, err := rooms(Hops)
 	if err != nil {

@@ -21,7 +21,7 @@ type ForwardOptions struct {
 	Frames   []int         // lengths of frames in bytes, without FCS: MinFrame to MaxFrame
 	Rounds   int           // at least 1
 	Duration time.Duration // of a turn's measurement, longer than zero
-	Progress io.Writer     // takes a line a turn
+	Progress io.Writer     // receives a line per turn
 }
 
 // ForwardResult is what Forward measured.
@@ -68,7 +68,7 @@ type Turn struct {
 	CPU float64 `json:"cpu"`
 }
 
-// perCPU is what the device would forward if it had its processor the whole time.
+// perCPU returns the rate that the device would forward with its processor for the whole time.
 func (t Turn) perCPU() float64 { return t.Delivered / t.CPU }
 
 // Ratio is how many times as fast as another device the softswitch is, round by
@@ -99,12 +99,12 @@ const wholeCPU = 0.93
 
 // Forward measures the devices in turn, round after round. It needs root and two
 // processors. Another device that is not installed, or that fails, is reported as
-// absent; a failure of our own is an error.
+// absent; a failure of a device of this repository is an error.
 func Forward(ctx context.Context, opt ForwardOptions) (*ForwardResult, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	softswitch, err := filepath.Abs(opt.Program) // devices are started in a folder of theirs
+	softswitch, err := filepath.Abs(opt.Program) // devices start in their own folder
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (f *forward) isAbsent(d dut) bool {
 	return slices.ContainsFunc(f.absent, func(a Absent) bool { return a.Name == d.name })
 }
 
-// measure takes all rounds at one length.
+// measure runs all rounds at one length.
 func (f *forward) measure(ctx context.Context, bytes int) error {
 	turns := map[string][]Turn{}
 	f.turns = append(f.turns, turns)
@@ -201,7 +201,7 @@ func (f *forward) measure(ctx context.Context, bytes int) error {
 // warmUp is how long a device runs before it is measured.
 const warmUp = 300 * time.Millisecond
 
-// turn measures one device once, in a bed of its own.
+// turn measures one device once, in its own bed.
 func (f *forward) turn(ctx context.Context, d dut, bytes int) (t Turn, err error) {
 	b, err := newBed()
 	if err != nil {
@@ -245,20 +245,19 @@ func stopAll(children []*child) {
 	}
 }
 
-// deaths are the errors of processes that have ended.
+// deaths returns the errors of processes that have ended.
 func deaths(children []*child) []error {
 	return lists.Map(children, (*child).died)
 }
 
-// startTimeout is how long a device may take until it forwards.
+// startTimeout is the maximum time until a device forwards.
 const startTimeout = 15 * time.Second
 
-// goodFrames is how many frames are compared before a device is measured.
+// goodFrames is the number of frames compared before a device is measured.
 const goodFrames = 100
 
-// awaitForwarding waits until frames of the load arrive at the sink, compares some, and
-// announces to the device the port of the sink. Its packet socket is closed when it
-// returns.
+// awaitForwarding waits until frames of the load arrive at the sink, compares some, and announces the
+// port of the sink to the device. It closes its packet socket before it returns.
 func awaitForwarding(ctx context.Context, b *bed, frame []byte, children []*child) error {
 	var sink *link.Packet
 	err := within(b.sink.ns, anyCPU, func() (err error) {
@@ -272,7 +271,7 @@ func awaitForwarding(ctx context.Context, b *bed, frame []byte, children []*chil
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	context.AfterFunc(ctx, func() { sink.Close() })
-	for _, c := range children { // a device that ends forwards no more
+	for _, c := range children { // a device that has ended forwards nothing
 		go func() {
 			select {
 			case <-c.ended:
@@ -283,7 +282,7 @@ func awaitForwarding(ctx context.Context, b *bed, frame []byte, children []*chil
 	}
 	err = compare(sink, frame)
 	if err == nil {
-		// Both bridges and those that only pass frames on take it.
+		// Bridges and relays both accept it.
 		_, err = sink.Write([][]byte{announcement()})
 	}
 	if !errors.Is(err, net.ErrClosed) {
@@ -295,7 +294,7 @@ func awaitForwarding(ctx context.Context, b *bed, frame []byte, children []*chil
 	return fmt.Errorf("no frame was forwarded: %w", context.Cause(ctx))
 }
 
-// compare reads frames from the sink until enough were right or one was not.
+// compare reads frames from the sink until enough are right or one is wrong.
 func compare(sink link.Link, frame []byte) error {
 	bufs := buffers(64)
 	for good := 0; good < goodFrames; {
@@ -317,7 +316,7 @@ func compare(sink link.Link, frame []byte) error {
 	return nil
 }
 
-// count measures what is offered and delivered for about d.
+// count measures offered and delivered frames for about d.
 func count(ctx context.Context, b *bed, children []*child, d time.Duration) (t Turn, err error) {
 	began, err := readCounters(b, children)
 	if err != nil {
@@ -338,7 +337,7 @@ func count(ctx context.Context, b *bed, children []*child, d time.Duration) (t T
 	}, nil
 }
 
-// counters of a bed and a device at a time.
+// counters holds the counters of a bed and a device at one time.
 type counters struct {
 	at                 time.Time
 	offered, delivered uint64

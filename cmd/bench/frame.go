@@ -10,14 +10,13 @@ import (
 	"softswitch/unit"
 )
 
-// Lengths of the frames of a load: the shortest that a wire carries, and what an
-// MTU of 1500 allows.
+// Lengths of the frames of a load: the minimum of Ethernet, and the maximum with an MTU of 1500.
 const (
 	MinFrame = ether.MinLen
 	MaxFrame = ether.HeaderLen + 1500
 )
 
-// loadDSCP is of class 3, which is lossless by default.
+// loadDSCP is the DSCP of class 3, which is lossless by default.
 const loadDSCP = 26
 
 // Stations of the load.
@@ -38,9 +37,8 @@ const (
 	offPayload = offUDP + ether.UDPLen
 )
 
-// loadFrame is a RoCE-like frame: UDP to port 4791 in a lossless class, n bytes
-// long, with both checksums. Its payload counts up, so that a byte that is lost or
-// moved shows.
+// loadFrame returns a RoCE-like frame: UDP to port 4791 in a lossless class, n bytes long, with both
+// checksums. Its payload counts up, so that a lost or moved byte is noticed.
 func loadFrame(n int) []byte {
 	f := make([]byte, n)
 	putHeaders(f, n)
@@ -61,7 +59,7 @@ func putHeaders(f []byte, n int) {
 	binary.BigEndian.PutUint16(f[offUDP+4:], uint16(n-offUDP))
 }
 
-// announcement is a frame by which the sink makes itself known to a bridge.
+// announcement returns a frame from which a bridge learns the sink's port.
 func announcement() []byte {
 	f := make([]byte, ether.MinLen)
 	ether.SetAddresses(f, sourceMAC, sinkMAC)
@@ -69,27 +67,26 @@ func announcement() []byte {
 	return f
 }
 
-// pseudoHeader is the part of the IPv4 header that UDP's checksum covers.
+// pseudoHeader returns the part of the IPv4 header that UDP's checksum covers.
 func pseudoHeader(f []byte) []byte {
 	p := append([]byte(nil), f[offIP+12:offUDP]...)
 	p = append(p, 0, ether.ProtoUDP)
 	return append(p, f[offUDP+4:offUDP+6]...)
 }
 
-// udpSum is the UDP checksum of a frame whose checksum field is zero.
+// udpSum returns the UDP checksum of a frame whose checksum field is zero.
 func udpSum(f []byte) uint16 {
 	if sum := ether.Checksum(append(pseudoHeader(f), f[offUDP:]...)); sum != 0 {
 		return sum
 	}
-	return 0xffff // RFC 768: zero says that there is none
+	return 0xffff // RFC 768: zero means no checksum
 }
 
-// errOther says that a frame is none of the load: of another station or protocol.
+// errOther says that a frame is not part of the load: it has another station or protocol.
 var errOther = errors.New("not a frame of the load")
 
-// checkFrame compares a frame that arrived with what was sent. The kernel that cuts
-// a burst into frames numbers them, so the IPv4 identification may differ and the
-// header's checksum with it; both checksums must be right.
+// checkFrame compares a received frame with the sent one. The kernel numbers the frames of a burst, so
+// the IPv4 identification, and with it the header checksum, may differ; both checksums must be right.
 func checkFrame(sent, got []byte) error {
 	if len(got) < ether.HeaderLen || !bytes.Equal(got[:ether.HeaderLen], sent[:ether.HeaderLen]) {
 		return errOther

@@ -16,10 +16,10 @@ func root() *cobra.Command {
 	return cli.Group(cli.Program(&cobra.Command{
 		Use:   "bench",
 		Short: "Measure speed beside other forwarders",
-		Long: `Measure this machine: how many frames a switch forwards beside other forwarders,
-and how long a frame takes round a ring of bare relays. Needs root. Namespaces
-and processes that it makes end with it; no setting of the machine is changed.
-For whoever works on softswitch, in the repository.`,
+		Long: `Measure the forwarding rate of a switch and of other forwarders on this machine, and the
+time of a frame round a ring of bare relays. Needs root. The namespaces and processes that
+it creates end with it; no setting of the machine is changed. A tool for developers of
+softswitch, in the repository.`,
 	}), forwardCommand(), floorCommand(), relayCommand(), lapCommand())
 }
 
@@ -29,11 +29,11 @@ func forwardCommand() *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "forward",
 		Short: "Measure forwarding beside Open vSwitch, a bare relay and DPDK's testpmd",
-		Long: `Measure how many frames a second a device forwards from one veth to another, with
-one processor for it and another for the sender: the softswitch, Open vSwitch with its
-userspace datapath, a relay that only reads and writes, and DPDK's testpmd over
-packet sockets. They take turns in every round; ratios are taken within a round.
-Peers that are not installed are named as absent. Progress goes to standard error.`,
+		Long: `Measure how many frames a second a device forwards from one veth to another, with one
+processor for the device and another for the sender. Devices are the softswitch, Open
+vSwitch with its userspace datapath, a relay that only reads and writes, and DPDK's testpmd
+over packet sockets. They take turns in every round; ratios are taken within a round.
+Devices that are not installed are listed as absent. Progress goes to standard error.`,
 		Args: cli.Arguments(cobra.NoArgs),
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		opt.Duration = time.Duration(seconds * float64(time.Second))
@@ -51,20 +51,19 @@ func floorCommand() *cobra.Command {
 	opt := FloorOptions{Progress: os.Stderr}
 	c := cli.Printed(&cobra.Command{
 		Use:   "floor",
-		Short: "Measure a frame's way round a ring of four bare relays",
-		Long: `Measure how long a 60-byte frame takes round a ring of four processes in four
-namespaces, each of which only reads and writes: the least time in which a label
-gets from a switch back to itself. Once with idle time between the laps, and once
-lap after lap.`,
+		Short: "Measure the time of a frame round a ring of four bare relays",
+		Long: `Measure how long a 60-byte frame takes round a ring of four processes in four namespaces,
+each of which only reads and writes. This is the minimum time in which a label returns to
+its switch. Laps are measured with idle time between them, and back to back.`,
 		Args: cli.Arguments(cobra.NoArgs),
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		return Floor(cmd.Context(), opt)
 	})
-	c.Flags().IntVar(&opt.Laps, "laps", 2000, "laps of each kind")
+	c.Flags().IntVar(&opt.Laps, "laps", 2000, "number of laps of each kind")
 	return c
 }
 
-// relayCommand is a process of a benchmark.
+// relayCommand returns the hidden command that runs a relay as a process of a benchmark.
 func relayCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "relay IN OUT",
@@ -77,7 +76,7 @@ func relayCommand() *cobra.Command {
 	}
 }
 
-// lapCommand is a process of a benchmark.
+// lapCommand returns the hidden command that times laps as a process of a benchmark.
 func lapCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "lap IN OUT LAPS EVERY",

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ovsSchema is the schema of the database that ovs-vswitchd takes its orders from.
+// ovsSchema is the schema of the database from which ovs-vswitchd reads its configuration.
 const ovsSchema = "/usr/share/openvswitch/vswitch.ovsschema"
 
 func findOVS() error {
@@ -21,12 +21,11 @@ func findOVS() error {
 	return err
 }
 
-// ovsTimeout is how long Open vSwitch may take to start.
+// ovsTimeout is the maximum time for Open vSwitch to start.
 const ovsTimeout = 10 * time.Second
 
-// startOVS starts an Open vSwitch of its own, with its userspace datapath, as a
-// learning bridge. Its database, sockets and logs are in dir; the machine's own
-// service, if there is one, is not touched.
+// startOVS starts a separate Open vSwitch, with its userspace datapath, as a learning bridge. Its
+// database, sockets and logs are in dir; an Open vSwitch service of the machine is not touched.
 func startOVS(b *bed, cpu int, dir string) (started []*child, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), ovsTimeout)
 	defer cancel()
@@ -63,7 +62,7 @@ func startOVS(b *bed, cpu int, dir string) (started []*child, err error) {
 	return append([]*child{vswitchd}, started...), nil
 }
 
-// awaitFile waits until a process has made a file.
+// awaitFile waits until a process has created a file.
 func awaitFile(ctx context.Context, c *child, path string) error {
 	for {
 		_, err := os.Stat(path)

@@ -58,7 +58,7 @@ const (
 	burstBytes  = 65000
 )
 
-// sendBursts sends datagrams that the kernel cuts to frames.
+// sendBursts sends datagrams that the kernel cuts into frames.
 func (s *sender) sendBursts(name string, frame []byte) error {
 	ifi, err := net.InterfaceByName(name)
 	if err != nil {
@@ -87,8 +87,8 @@ func (s *sender) sendBursts(name string, frame []byte) error {
 // vnetHeader is the length of struct virtio_net_hdr, which says how to cut.
 const vnetHeader = 10
 
-// burst is a datagram that is cut into many times frame, with its struct
-// virtio_net_hdr before it.
+// burst returns a datagram that the kernel cuts into copies of frame, with its struct virtio_net_hdr
+// in front.
 func burst(frame []byte) []byte {
 	payload := frame[offPayload:]
 	n := min(burstFrames, burstBytes/len(payload))

@@ -50,7 +50,7 @@ func (d *DUT) remark() string {
 	return ""
 }
 
-// explain says what the remarks in the table mean, those that occur.
+// explain writes the meaning of the remarks that occur in the table.
 func (r *ForwardResult) explain(w io.Writer) {
 	var limited, starved bool
 	for _, s := range r.Frames {

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// anyCPU is no choice of a processor.
+// anyCPU allows any processor.
 const anyCPU = -1
 
-// within runs fn on a thread that is in the namespace ns and, unless cpu is anyCPU,
-// runs on that processor alone, and brings the thread home. Processes that fn starts
-// inherit both; goroutines do not. A thread that does not find home ends.
+// within runs fn on a thread in the namespace ns and, unless cpu is anyCPU, on that processor only,
+// and then restores the thread. Processes that fn starts inherit both; goroutines do not. A thread
+// that cannot be restored ends.
 func within(ns netns.NsHandle, cpu int, fn func() error) error {
 	return onThread(func() error {
 		if err := netns.Set(ns); err != nil {
@@ -31,8 +31,7 @@ func within(ns netns.NsHandle, cpu int, fn func() error) error {
 	})
 }
 
-// onThread runs fn on a thread of its own and restores the thread's namespace and
-// processors.
+// onThread runs fn on a locked thread and restores the thread's namespace and processors.
 func onThread(fn func() error) error {
 	result := make(chan error, 1)
 	go func() {
@@ -59,8 +58,8 @@ func onThread(fn func() error) error {
 	return <-result
 }
 
-// goHome brings the thread back to a namespace, if it has left it: to enter one takes
-// a right that a thread which was refused another one does not have.
+// goHome returns the thread to a namespace if it has left it. Entering a namespace needs a capability
+// that a thread refused by another namespace lacks.
 func goHome(home netns.NsHandle) error {
 	here, err := netns.Get()
 	if err != nil {
@@ -73,7 +72,7 @@ func goHome(home netns.NsHandle) error {
 	return netns.Set(home)
 }
 
-// twoCPUs are the first two processors that this program may run on.
+// twoCPUs returns the first two processors that this program may run on.
 func twoCPUs() (a, b int, err error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

@@ -17,12 +17,11 @@ import (
 	"softswitch/unit"
 )
 
-// workerBatch is how many frames a worker reads and writes at once.
+// workerBatch is the number of frames that a worker reads and writes at once.
 const workerBatch = 64
 
-// RunRelay passes what it reads from interface in on to interface out until ctx
-// ends: the least that a forwarder can do with package link. When it reads, it
-// writes a line to ready.
+// RunRelay forwards frames from interface in to interface out until ctx ends: the minimum work of a
+// forwarder with package link. It writes a line to ready when it begins to read.
 func RunRelay(ctx context.Context, in, out string, ready io.Writer) error {
 	r, w, err := openPair(ctx, in, out)
 	if err != nil {
@@ -35,7 +34,7 @@ func RunRelay(ctx context.Context, in, out string, ready io.Writer) error {
 	return nil
 }
 
-// openPair opens two interfaces, which the end of ctx closes.
+// openPair opens two interfaces and closes them when ctx ends.
 func openPair(ctx context.Context, in, out string) (r, w *link.Packet, err error) {
 	if r, err = link.Open(in, link.Options{}); err != nil {
 		return nil, nil, err
@@ -76,10 +75,9 @@ func buffers(n int) [][]byte {
 	return bufs
 }
 
-// RunLaps sends a frame from an interface OUT round a ring to an interface IN, LAPS times,
-// one EVERY so often, or each as soon as the one before is back if that is 0; args are IN,
-// OUT, LAPS and EVERY. It writes the times of the laps, in ns and in order, to w as a JSON
-// list.
+// RunLaps sends a frame LAPS times from interface OUT round a ring to interface IN, one frame per EVERY
+// or, if EVERY is 0, each when the previous one is back. args are IN, OUT, LAPS and EVERY. It writes
+// the lap times, in ns and in order, to w as a JSON list.
 func RunLaps(ctx context.Context, args []string, w io.Writer) error {
 	laps, err := strconv.Atoi(args[2])
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"softswitch/view/plot"
 )
 
-// convergence is the name of the figure on how fast congestion control comes to equal shares,
-// as the authors of DCQCN draw it for theirs (Zhu et al., SIGCOMM 2015): connections that
-// begin one after the other on one bottleneck.
+// convergence is the name of the figure that shows how fast congestion control converges to equal
+// shares, as in the DCQCN paper (Zhu et al., SIGCOMM 2015): connections start one after the other on
+// one bottleneck.
 const convergence = "convergence"
 
 //go:embed convergence.yaml
 var convergenceFile []byte
 
-// controls are its panels.
+// controls are the panels of the figure.
 var controls = []string{"none", "dcqcn", "hpcc-sender", "nvidia"}
 
 // drawConvergence plays convergence.yaml with each of controls.
@@ -65,8 +65,8 @@ func playControl(name string, watch func(unit.Time) error) (*verdict.Verdict, er
 	return play(p, sim.Options{Watch: watch})
 }
 
-// jain is the fairness index of Jain et al. of what the flows get in the last quarter: 1 if
-// all get the same.
+// jain returns the fairness index of Jain et al. for the throughput of the flows in the last quarter:
+// 1 if all are equal.
 func jain(v *verdict.Verdict) float64 {
 	var sum, squares float64
 	for _, f := range v.Flows {

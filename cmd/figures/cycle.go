@@ -114,7 +114,7 @@ func (r *cycleFigure) panels(plan *scenario.Plan, p *pauses, lines []plot.Line) 
 	return panels
 }
 
-// thresholds are those of a bucket in KB.
+// thresholds returns the thresholds of a bucket, in KB.
 func thresholds(plan *scenario.Plan) []plot.Level {
 	b := plan.Scenario.Buffer
 	xoff := b.Size + *b.StaticTh
@@ -126,7 +126,7 @@ func (q waiting) bytes(plan *scenario.Plan, w *sim.World) int {
 	return w.Switch(q.at).MMU().Held(portTo(plan, q.at, q.from), class, portTo(plan, q.at, q.to), class)
 }
 
-// portTo is the port of node that leads to peer.
+// portTo returns the port of node that leads to peer.
 func portTo(plan *scenario.Plan, node, peer string) unit.Port {
 	i, _ := plan.Fabric.Node(node)
 	for j, p := range plan.Fabric.Nodes[i].Ports {

@@ -1,5 +1,5 @@
 // Command figures draws the figures of the documentation: the results of the papers'
-// cases in the simulator, over time and over rates. It is for whoever works on softswitch:
+// cases in the simulator, over time and over rates. It is a tool for developers of softswitch:
 //
 //	go run ./cmd/figures draw
 //
@@ -13,6 +13,5 @@
 //
 // Invariant: the same program draws the same files, byte for byte.
 //
-// What it does not do: it judges nothing; package view/plot decides what a mark looks
-// like.
+// The command judges nothing; package view/plot determines the appearance of marks.
 package main

@@ -12,13 +12,13 @@ import (
 	"softswitch/view/plot"
 )
 
-// drawing is a figure that a few runs give.
+// drawing is a figure made of a few runs.
 type drawing struct {
 	name string
 	draw func(watch func(unit.Time) error) (*plot.Figure, error)
 }
 
-// drawings are all of them; the boundary, which takes many runs, has its own.
+// drawings returns all drawings. The boundary, which needs many runs, has its own function.
 func drawings() (all []drawing) {
 	for _, f := range cycleFigures {
 		all = append(all, drawing{f.name, f.draw})
@@ -29,8 +29,8 @@ func drawings() (all []drawing) {
 	return append(all, drawing{brokenAlone, drawTrigger}, drawing{convergence, drawConvergence})
 }
 
-// DrawAll draws every figure of the documentation into the folder out, which it
-// creates, until ctx ends; it reports progress on show.
+// DrawAll draws all figures of the documentation into the folder out, which it creates, and reports
+// progress on show. It stops when ctx ends.
 func DrawAll(ctx context.Context, out string, show io.Writer) error {
 	if err := safefile.MkdirAll(out, 0o755); err != nil {
 		return err

@@ -25,7 +25,7 @@
 // Invariants: the same Loop always gives the same result; all rates count the wire's
 // overhead, of links and flow alike.
 //
-// What it does not do: it runs nothing in parallel. The caller may.
+// It runs nothing in parallel; the caller may.
 
 package main
 
@@ -43,9 +43,8 @@ import (
 // Link is the rate B of every link: 40 Gbit/s, as in the paper.
 const Link unit.Rate = 40_000_000_000
 
-// duration is how long a loop is watched. Close to the boundary a deadlock is slow to
-// form: in a loop of two with TTL 64, at a thousandth above the boundary, it takes 139
-// ms.
+// duration is the simulated time of a loop. Close to the boundary a deadlock forms slowly: in a loop
+// of two with TTL 64, at a thousandth above the boundary, it takes 139 ms.
 const duration = 100 * unit.Millisecond
 
 // Loop is a routing loop.
@@ -54,11 +53,11 @@ type Loop struct {
 	TTL      int // of the frames that the host sends, 1 to 255
 }
 
-// Eq3 is n B / TTL, in bits per second.
+// Eq3 returns n B / TTL, in bits per second.
 func (l Loop) Eq3() unit.Rate { return Link * unit.Rate(l.Switches) / unit.Rate(l.TTL) }
 
-// First is the rate at which the first link of the loop is full, or 0 if a frame
-// crosses it only once: then no rate that a link can carry fills it.
+// First returns the rate at which the first link of the loop is full, or 0 if a frame crosses it only
+// once: then no rate that a link can carry fills it.
 func (l Loop) First() unit.Rate {
 	times := (l.TTL - 1 + l.Switches - 1) / l.Switches
 	if times < 2 {
@@ -95,8 +94,8 @@ func (l Loop) Try(r unit.Rate, watch func(unit.Time) error) (Trial, error) {
 	return Trial{Rate: r, Deadlock: v.Deadlock, Onset: v.Onset}, nil
 }
 
-// scenario is the loop as a scenario file. The flow's receiver is attached to a switch
-// of its own, to which no switch of the loop sends.
+// scenario returns the loop as a scenario file. The flow's receiver is attached to a separate switch,
+// to which no switch of the loop sends.
 func (l Loop) scenario(r unit.Rate) string {
 	var switches, links, routes []string
 	for i := 1; i <= l.Switches; i++ {

@@ -53,13 +53,13 @@ var loopFigures = []loopFigure{
 	},
 }
 
-// rateEvery is the time over which the throughput of a link is counted: that of 25 frames of
-// 1000 bytes at 40 Gbit/s.
+// rateEvery is the interval over which the throughput of a link is counted: 25 frames of 1000 bytes
+// at 40 Gbit/s.
 const rateEvery = 5 * unit.Microsecond
 
-// loopRun is what a run of a loopFigure's scenario gave: of each switch of the loop what
-// the bucket holds that the switch before it fills, in KB, and what it sends to the switch
-// behind it, in Gbit/s.
+// loopRun is the result of a run of a loopFigure's scenario: for each switch of the loop, the
+// occupancy of the bucket that the previous switch fills, in KB, and the rate to the next switch, in
+// Gbit/s.
 type loopRun struct {
 	verdict        *verdict.Verdict
 	xoff           []plot.Level
@@ -122,7 +122,7 @@ func (f *loopFigure) play(detector string, watch func(unit.Time) error) (*loopRu
 	return r, err
 }
 
-// about says which system ran, and what became of the deadlock.
+// about returns which system ran, and how the deadlock ended.
 func (r *loopRun) about() string {
 	v := r.verdict
 	locks := fmt.Sprintf("%s: locks at %.3f ms", strings.Replace(v.Detector, catalog.None, "no system", 1), millis(v.Onset))
@@ -143,7 +143,7 @@ func (r *loopRun) linkPanels() []plot.Panel {
 	return []plot.Panel{{Title: r.about(), Y: "Gbit/s", Lines: r.links, Top: 42}}
 }
 
-// flowPanels show the flows that form the loop, and what its buckets hold together.
+// flowPanels returns panels of the flows that form the loop, and of the sum of its buckets.
 func (r *loopRun) flowPanels() []plot.Panel {
 	flows := plot.Panel{Title: "the flows of the loop. " + r.about(), Y: "Gbit/s", Top: 18}
 	for i, f := range r.verdict.Flows {

@@ -14,9 +14,9 @@ func main() { cli.Main(root()) }
 func root() *cobra.Command {
 	return cli.Group(cli.Program(&cobra.Command{
 		Use:   "figures",
-		Short: "Simulate what the documentation shows",
-		Long: `Simulate the cases of the papers, and more of a kind than a scenario file has: what
-docs shows of them comes from here. For whoever works on softswitch, in the repository.
+		Short: "Simulate the figures of the documentation",
+		Long: `Simulate the cases of the papers, and series of cases that a scenario file cannot express,
+for the figures and tables in docs. A tool for developers of softswitch, in the repository.
 
 Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	}), drawCommand(), boundaryCommand(), scaleCommand())
@@ -27,10 +27,9 @@ func drawCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "draw",
 		Short: "Draw the figures of the documentation",
-		Long: `Simulate the cases of the papers and draw what came of them: buffer occupancy and
-pauses over time, throughput when a deadlock is broken and when its trigger is
-handled too, and the boundary of routing loops. The same program gives the same
-files, byte for byte.`,
+		Long: `Simulate the cases of the papers and draw the results: buffer occupancy and pauses over
+time, throughput when a deadlock is broken and when its trigger is handled too, and the
+boundary of routing loops. The same program writes the same files, byte for byte.`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return DrawAll(cmd.Context(), out, os.Stderr)
@@ -63,12 +62,11 @@ func scaleCommand() *cobra.Command {
 they are detected:
 
   - a fat-tree of k = 64: 5120 switches, 65536 hosts;
-  - 10000 switches of 62 links to others, each to those that follow it at 31
-    distances, and 2 hosts.
+  - 10000 switches, each with 2 hosts and 62 links to other switches: those at 31
+    distances before and after it.
 
-Every switch and every host is there. A deadlock is a ring of three to twelve
-switches round which flows are sent by way of a route for their destinations.
-Switches have routes to those subnets alone that flows go to.
+Every switch and every host is simulated. A deadlock is a ring of three to twelve switches
+round which routes lead flows. Switches have routes only to the subnets of destinations.
 
 Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`,
 		Args: cli.Arguments(cobra.NoArgs),

@@ -9,7 +9,7 @@
 //   - detection results are the same each time, times are not;
 //   - every planted deadlock forms, or the result says that it did not.
 //
-// What it does not do: it prints nothing, and has no part in what is simulated.
+// It prints nothing, and does not influence the simulation.
 
 package main
 
@@ -117,10 +117,10 @@ func (r *Result) WriteText(w io.Writer) error {
 	return err
 }
 
-// planter makes a fabric with some deadlocks planted in it.
+// planter builds a fabric with planted deadlocks.
 type planter func() (l *sim.Large, planted int, err error)
 
-// run builds a fabric and runs it.
+// run builds a fabric and simulates it.
 func run(ctx context.Context, plant planter, detector string, show io.Writer) (*Fabric, error) {
 	clearPeak()
 	start := time.Now()

@@ -15,9 +15,8 @@ import (
 	"softswitch/unit"
 )
 
-// scaleSwitch is what the switches of the large fabrics have in common: the defaults,
-// except for an XON far below XOFF, so that a ring of pauses closes within a
-// millisecond.
+// scaleSwitch returns the configuration of the switches of the large fabrics: the defaults, except for
+// an XON far below XOFF, so that a ring of pauses closes within 1 ms.
 func scaleSwitch(link scenario.LinkSpeed) dataplane.Config {
 	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: link.Rate}}}
 	c.Fill()
@@ -110,8 +109,8 @@ var distances = []int{
 	1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 47, 62, 82, 108, 142, 187, 246, 324, 426, 560, 737, 970, 1276, 1679, 2209, 2906, 3400, 3824, 4421, 4877,
 }
 
-// circulant is n switches s0, s1, ..., each linked to the switches at the given
-// distances further on, and each with the given number of hosts, h0-0, h0-1, ...
+// circulant returns n switches s0, s1, ..., each linked to the switches at the given distances further
+// on, and each with the given number of hosts, h0-0, h0-1, ...
 func circulant(n int, distances []int, hosts int) (*topo.Fabric, error) {
 	var nodes []topo.ExplicitNode
 	var links [][2]string

@@ -197,7 +197,7 @@ func (b *bed) wantBrokenPipe() {
 		b.Error(err)
 	}
 	out.Close()
-	if code := b.status(cmd.Wait()); code != 0 || !strings.Contains(said.String(), "whoever read the capture reads no more") {
+	if code := b.status(cmd.Wait()); code != 0 || !strings.Contains(said.String(), "the reader of the capture has gone") {
 		b.Errorf("a broken pipe: exit status %d, %s", code, &said)
 	}
 }

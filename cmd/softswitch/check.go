@@ -20,19 +20,19 @@ func checkCommand() *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "check FILE|NAME",
 		Short: "Find what could lock a fabric, before it happens",
-		Long: fmt.Sprintf(`Find the cycles of buffers that could come to wait for one another (cyclic buffer
-dependencies), by the routes, backups, flooding and classes of a scenario file: while
-nothing fails, with what the file has fail, and with every link, every switch and every
-pair of links between switches down.
+		Long: fmt.Sprintf(`Find cyclic buffer dependencies: cycles of buffers that can wait for one another. The check
+uses the routes, backups, flooding and classes of a scenario file. It covers the fabric
+without failures, with the failures in the file, and with every link, every switch and
+every pair of links between switches down.
 
-The likeliest come first: those of no failure or the file's own before those of one and
-of two; those that the file's flows close before those that hosts could close; short ones
-before long ones. That a cycle can close does not say that there is enough traffic to
-fill it: with --witness a scenario is looked for in which each deadlocks, by playing some in
-virtual time.
+The most likely cycles come first: those that need no failure or the file's own before
+those that need one or two; those that the file's flows close before those that hosts
+could close; short cycles before long ones. A cycle that can close may still lack the
+traffic to fill it: --witness plays candidate scenarios in virtual time to find one in
+which each cycle deadlocks.
 
---cure looks for what breaks all cycles, and checks that it does: routes of the file to add or
-change, the fewest for up to %d, else found step by step; Tagger's rules; no flooding.
+--cure finds changes that break all cycles, and verifies them: routes of the file to add or
+change (the fewest for up to %d, otherwise found step by step); Tagger's rules; no flooding.
 
 Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked.`, check.MaxExact),
 		Example:           "  softswitch check scenarios/fattree-on-loop.yaml\n  softswitch check scenarios/fattree-on-loop.yaml --witness /tmp/witness\n  softswitch check --failures 1 --json fabric.yaml",
@@ -66,14 +66,14 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 		}
 		return cli.Judged(k.Report, k.Report.Clean())
 	})
-	c.Flags().IntVar(&opt.Failures, "failures", 2, "links that fail at once, at most: 0, 1 or 2")
-	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for a scenario file for each of the first %d cycles, in which it deadlocks", check.MaxWitnesses))
-	c.Flags().BoolVar(&cure, "cure", false, "find what breaks all cycles: routes to change, and preventions")
+	c.Flags().IntVar(&opt.Failures, "failures", 2, "maximum number of links that fail at once: 0, 1 or 2")
+	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for scenario files in which the first %d cycles deadlock, one file for each", check.MaxWitnesses))
+	c.Flags().BoolVar(&cure, "cure", false, "find changes that break all cycles: routes to change, and preventions")
 	c.MarkFlagDirname("witness")
 	return c
 }
 
-// planToCheck makes a plan of a scenario file, unless it is too large to be checked.
+// planToCheck compiles a scenario file to a plan. It refuses a fabric too large to check.
 func planToCheck(file string, data []byte) (*scenario.Plan, error) {
 	defer cli.Reading(file)()
 	s, err := load.Scenario(file, data)

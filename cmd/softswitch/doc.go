@@ -1,9 +1,9 @@
-// Package reference makes the schemas and the references of the formats of files, as their
-// types and the comments beside them have it.
+// Package reference generates the schemas and reference pages of the file formats from their Go
+// types and the comments on them.
 //
 //	scenario, node/config, oracle/verdict --> internal/schema --> docs/schema, docs/*.md
 //
-// Invariant: what stands above the mark in a page is written by hand and stays.
+// Invariant: text above the mark in a page is written by hand and is kept.
 //
-// What it does not do: it writes no file.
+// The package writes no file.
 package main

@@ -24,17 +24,17 @@ func doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine lacks, and what a lab holds",
-		Long: `Check what the switch and the lab need of this machine, and say what to do about
-what is missing. Nothing is changed.
+		Long: `Check this machine for the requirements of the switch and the lab, and say how to
+provide a missing one. Nothing is changed.
 
-With --lab it finds the highest rate of links that a fat-tree holds here, by playing
-it: labs of its own are built and removed, in which a host of every other pod sends to
-one of the first, and to one of the last, at line rate; with k=4 these are the flows of
-the scenario fattree-no-loop. A rate is held if --runs runs at it are valid by the rules of
-any run, lose no lossless frame, and bring the receivers what their links carry.
+--lab finds the highest link rate that a fat-tree holds on this machine. It builds and
+removes labs of its own in which a host of every other pod sends at line rate to a host of
+the first pod and to one of the last; with k=4 these are the flows of the scenario
+fattree-no-loop. A rate is held if --runs runs at it are valid by the rules of any
+run, lose no lossless frame, and deliver to the receivers what their links carry.
 
-Exit status: 0 nothing that is needed is missing, or a rate is held; 1 something is, or none
-is held; 2 it could not be found out.`,
+Exit status: 0 no requirement is missing, or a rate is held; 1 a requirement is missing,
+or no rate is held; 2 the check failed.`,
 		Example: "  softswitch doctor\n  sudo softswitch doctor --lab k=4\n  sudo softswitch doctor --lab k=4 --mtu 9000 --runs 10 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,15 +50,15 @@ is held; 2 it could not be found out.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().StringVar(&fabric, "lab", "", `find the highest rate of links that a fat-tree holds, "k=4"`)
-	c.Flags().IntVar(&opt.MTU, "mtu", config.DefaultMTU, "with --lab: the longest IP packet, and the length of frames, in bytes")
-	c.Flags().IntVar(&opt.Runs, "runs", 3, "with --lab: how many runs have to be good at the rate that is found")
-	c.Flags().IntVar(&seconds, "seconds", 2, "with --lab: for how long hosts send in a run")
+	c.Flags().StringVar(&fabric, "lab", "", `find the highest link rate that a fat-tree holds, "k=4"`)
+	c.Flags().IntVar(&opt.MTU, "mtu", config.DefaultMTU, "with --lab: MTU of the links and length of the frames sent, in bytes")
+	c.Flags().IntVar(&opt.Runs, "runs", 3, "with --lab: number of runs that must succeed at a rate")
+	c.Flags().IntVar(&seconds, "seconds", 2, "with --lab: seconds for which hosts send in each run")
 	c.RegisterFlagCompletionFunc("lab", cobra.FixedCompletions([]string{"k=2", "k=4", "k=6", "k=8"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-// examine says what the machine lacks.
+// examine prints the checks of the machine.
 func examine(asJSON bool) error {
 	checks := netnslab.Doctor()
 	write := checks.WriteText
@@ -74,7 +74,7 @@ func examine(asJSON bool) error {
 	return nil
 }
 
-// findRate finds the highest rate that a lab of the fabric holds.
+// findRate finds the highest link rate that a lab of the fabric holds.
 func findRate(ctx context.Context, fabric string, seconds int, opt rates.Options, asJSON bool) error {
 	f, err := rates.ParseFabric(fabric)
 	if err != nil {

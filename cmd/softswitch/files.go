@@ -30,19 +30,18 @@ func validateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate FILE|NAME...",
 		Short: "Check scenario files and configurations of nodes",
-		Long: `Check scenario files and configurations of switches and hosts, which it tells apart
-by their keys: a scenario has "topology", a switch "ports", a host "port". All that
-is wrong with a file is told at once, with its line; of a scenario also what only
-shows when its routes are computed, and whether it can be simulated and played on a
-live lab. FILE "-" is standard input, here and wherever a command reads such a file;
-messages call it <stdin>. NAME, here and wherever a scenario is wanted, is one that comes
-with softswitch.
+		Long: `Check scenario files and configurations of switches and hosts. The keys tell the kind
+of file: a scenario has "topology", a switch "ports", a host "port". All errors of a
+file are reported at once, with their lines. For a scenario this includes errors that
+appear only when routes are computed, and whether it can be simulated and played on a
+live lab. For every command that reads such a file, FILE "-" is standard input, and
+messages call it <stdin>; NAME is a scenario that comes with softswitch.
 
---set KEY=VALUE checks the files with a value instead of theirs, as "sim run" plays them.
+--set KEY=VALUE checks the files with this value instead of theirs, as "sim run" plays them.
 
-An editor that knows JSON Schema checks files while they are written: docs/schema.
+The schemas in docs/schema let an editor with JSON Schema support check files as you type.
 
-Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read.`,
+Exit status: 0 all files are valid; 1 one of them is not; 2 one could not be read.`,
 		Example:           "  softswitch validate scenarios/*.yaml\n  softswitch validate --json switch.yaml",
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.FilesAndNames,
@@ -79,12 +78,12 @@ func taggerCommand() *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "tagger FILE|NAME",
 		Short: "Show Tagger's rules for a scenario and prove that no deadlock can form",
-		Long: `Compute Tagger's rules for the topology of a scenario file, and look for a cycle of
-buffer dependencies under them, over every possible route and all tags. Show the
-class in which each flow leaves each switch on its way.
+		Long: `Compute Tagger's rules for the topology of a scenario file, and search for a cycle of
+buffer dependencies under these rules, over all possible routes and all tags. Show the
+class in which each flow leaves each switch on its path.
 
 Exit status: 0 there is no cycle; 1 there is one, which is shown; 2 the rules could
-not be made, such as for a topology without levels.`,
+not be computed, for example for a topology without levels.`,
 		Example:           "  softswitch check tagger scenarios/fattree-on-loop.yaml\n  softswitch check tagger fattree-on-loop --tags 1\n  softswitch check tagger fattree-on-loop --without agg0-0",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
@@ -109,7 +108,7 @@ not be made, such as for a topology without levels.`,
 		return cli.Judged(r, r.Cycle == "")
 	})
 	c.Flags().IntVar(&tags, "tags", 0, "lossless tags (default: the file's, or as many as its flows need, at least 2)")
-	c.Flags().StringSliceVar(&without, "without", nil, "switches whose rules to take out")
+	c.Flags().StringSliceVar(&without, "without", nil, "switches whose rules are removed")
 	return c
 }
 
@@ -120,10 +119,10 @@ func decodeCommand() *cobra.Command {
 		Use:   "decode FILE|-",
 		Short: "Print the PFC and ITSY frames of a pcap or pcapng",
 		Long: `Print the PFC, 802.3x PAUSE and ITSY message frames of a capture, a line each,
-and count the others. "-" reads standard input, also while it grows.
+and count the others. "-" reads standard input, also from a capture in progress.
 
-With --keys each line ends with what its tag is worth: believed, wrong, missing, or
-unknown, before a hello has told the sender's counter.`,
+With --keys each line ends with the verdict on its tag: believed, wrong, missing, or
+unknown (no hello has told the sender's counter yet).`,
 		Example: `  softswitch decode core0.pcapng
   sudo ip netns exec ss-core0 tcpdump -U -i to-agg0-0 -w - | softswitch decode -`,
 		Args: cli.Arguments(cobra.ExactArgs(1)),
@@ -161,15 +160,16 @@ func replayCommand() *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "replay FILE",
 		Short: "Repeat a recorded node, call by call, and compare",
-		Long: `Repeat what "softswitch run --record FILE" recorded: every call of the node's machine, on a new machine, without
-interfaces and without waiting. It has to give the same events.
+		Long: `Repeat a recording of "softswitch run --record FILE": make every recorded call on a new
+machine, without interfaces and without waiting, and compare the events it produces with
+the recorded ones.
 
-A recording that is cut short, as that of a node that was killed, is compared as
-far as it goes. No recording has keys: that of a switch with authenticated links
-takes the file of them.
+A recording that is cut short, for example because the node was killed, is compared up
+to its end. Recordings contain no keys: for a switch with authenticated links, --keys
+gives them.
 
-Exit status: 0 the same; 1 not, or not whole: the first difference, or the fault,
-is printed; 2 no recording, or one of another version.`,
+Exit status: 0 the events are the same; 1 they differ, or the recording is cut short (the
+first difference or the fault is printed); 2 not a recording, or of another version.`,
 		Example: "  sudo softswitch run veth0 veth1 --record s1.rec\n  softswitch run replay s1.rec",
 		Args:    cli.Arguments(cobra.ExactArgs(1)),
 	}, "print JSON", func(_ *cobra.Command, args []string) (cli.Finding, error) {
@@ -201,10 +201,10 @@ func plotCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plot VERDICT.json... --out FILE.svg",
 		Short: "Draw the throughput of flows over time, from verdicts",
-		Long: `Draw the throughput of each flow over time, in one panel for each verdict: what
-"lab run --json" and "sim run --json" print. Throughputs are normalised: 1 is the
-most that the flow has in any of the verdicts. Marks show when the first deadlock came
-about and, if none was left at the end, when the last was gone.`,
+		Long: `Draw the throughput of each flow over time, in one panel for each verdict, as
+"lab run --json" and "sim run --json" print it. Throughputs are normalised: 1 is the
+maximum of the flow in any of the verdicts. Marks show when the first deadlock formed
+and, if no deadlock is left at the end, when the last one ended.`,
 		Example: `  softswitch sim run scenarios/itsy-fig5.yaml --response drop --json > drop.json
   softswitch sim run scenarios/itsy-fig5.yaml --response drop+trigger --json > trigger.json
   softswitch compare plot drop.json trigger.json --out fig5.svg`,
@@ -234,7 +234,7 @@ about and, if none was left at the end, when the last was gone.`,
 	return c
 }
 
-// readVerdict reads a verdict with flows to draw.
+// readVerdict reads a verdict and refuses one without flows.
 func readVerdict(file string) (*verdict.Verdict, error) {
 	defer cli.Reading(file)()
 	data, err := os.ReadFile(file)

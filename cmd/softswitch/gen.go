@@ -11,7 +11,7 @@ import (
 func genCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:    "gen",
-		Short:  "Write what is generated: schemas, references, manual pages",
+		Short:  "Write generated files: schemas, references, manual pages",
 		Hidden: true, // for make, in the repository
 	}, genDocs(), genMan())
 }
@@ -20,7 +20,7 @@ func genDocs() *cobra.Command {
 	var source string
 	c := &cobra.Command{
 		Use:   "docs",
-		Short: "Write docs/schema and the references in docs, from the types and their comments",
+		Short: "Write docs/schema and the reference pages in docs, from the types and their comments",
 		Args:  cobra.NoArgs,
 		RunE:  func(*cobra.Command, []string) error { return writeReference(source) },
 	}

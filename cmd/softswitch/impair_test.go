@@ -30,8 +30,8 @@ func TestImpair(t *testing.T) {
 		{"s1 s2 --control-loss 0.05%", `write at most one digit after the point`},
 		{"s1 s2 --reorder 1%", "reorder: 1% of the frames take twice the delay, which is 0"},
 		{"h1 s2 --loss 1%", `no link between "h1" and "s2"; beside h1 there is: s1`},
-		{"s1 s2", "give --clear, or what the link is to do"},
-		{"s1 s2 --clear --loss 1%", "give --clear, or what the link is to do"},
+		{"s1 s2", "give --clear or an impairment"},
+		{"s1 s2 --clear --loss 1%", "give --clear or an impairment"},
 		{"--loss 1%", "which link?"},
 		{"s1", "want two nodes, or none"},
 	} {

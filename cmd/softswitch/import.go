@@ -20,7 +20,7 @@ func importCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "import",
 		Short: "Convert other switches' or simulators' files to a scenario",
-		Long:  `Make a scenario file of the files of other switches and simulators.`,
+		Long:  `Convert files of other switches and simulators to a scenario file.`,
 	}, importSONiC(), importHPCC(), importGraphML(), importContainerlab())
 }
 
@@ -28,16 +28,17 @@ func importSONiC() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sonic DIR|FILE",
 		Short: "Make a scenario file of SONiC switches",
-		Long: `Make a scenario file of the SONiC switches of a folder, which has the config_db.json of
-each as NAME.json, or of one such file, and print it: their links by DEVICE_NEIGHBOR, cables by CABLE_LENGTH,
-speeds and mtu by PORT, lossless classes by PORT_QOS_MAP, buffers by BUFFER_PG. Where SONiC
-computes a port's headroom, it is what the link needs. A neighbour without a file is a host.
+		Long: `Convert the configurations of SONiC switches to a scenario file and print it. DIR contains
+the config_db.json of each switch as NAME.json; FILE is one such file. DEVICE_NEIGHBOR gives
+the links, CABLE_LENGTH the cables, PORT the speeds and mtu, PORT_QOS_MAP the lossless
+classes, BUFFER_PG the buffers. If SONiC computes a port's headroom, the scenario gets what
+the link needs. A neighbour without a file becomes a host.
 
-Two switches have to agree about a link, and all about the classes that they pause. What a
-scenario cannot say is told in comments at the head of the file, and so are the tables that
-are not used.
+Both switches of a link must agree on it, and all switches on the classes that they pause.
+Comments at the head of the file list settings that a scenario cannot express, and tables
+that are not used.
 
-Exit status: 0 done; 2 what is wrong is told, all of it.`,
+Exit status: 0 done; 2 not done: all errors are reported.`,
 		Example: "  softswitch import sonic configs/ > fabric.yaml && softswitch check fabric.yaml\n  softswitch import sonic leaf1.json | softswitch validate -",
 		Args:    cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -66,14 +67,14 @@ func importHPCC() *cobra.Command {
 	return &cobra.Command{
 		Use:   "hpcc TOPOLOGY [FLOWS]",
 		Short: "Make a scenario file of files of HPCC's simulator",
-		Long: `Make a scenario file of the topology.txt and flow.txt of HPCC's simulator, or of one that
-reads the same files, such as SimAI's, and print it: switch N is sN, host N is hN, and
-flows are of transport rc, in the class of their priority group.
+		Long: `Convert topology.txt and flow.txt of HPCC's simulator, or of a simulator that reads the
+same files, such as SimAI's, to a scenario file and print it: switch N becomes sN, host N
+becomes hN, and flows use transport rc in the class of their priority group.
 
-What a scenario cannot say is told in comments at the head of the file. It lasts twice as
-long as the links of the hosts need for all that is sent.
+Comments at the head of the file list settings that a scenario cannot express. The
+scenario lasts twice the time that the hosts' links need for all traffic.
 
-Exit status: 0 done; 2 what is wrong is told.`,
+Exit status: 0 done; 2 not done: the error is reported.`,
 		Example: "  softswitch import hpcc mix/topology.txt mix/flow.txt > hpcc.yaml && softswitch sim run hpcc.yaml",
 		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -101,17 +102,17 @@ func importGraphML() *cobra.Command {
 	c := importGraph(&rate, importer.MaxGraphMLFile, importer.GraphML, &cobra.Command{
 		Use:   "graphml FILE",
 		Short: "Make a scenario file of a graph in GraphML",
-		Long: `Make a scenario file of a graph in GraphML, such as those of the Internet Topology Zoo, and
-print it. Nodes are switches, except those whose type, kind or role is host or server. If
-there are none, each switch has one host. The rate of a link is LinkSpeedRaw, as the zoo
-has it, or else --rate.
+		Long: `Convert a graph in GraphML, such as those of the Internet Topology Zoo, to a scenario file
+and print it. A node is a host if its type, kind or role is host or server, otherwise a
+switch. If there are no hosts, each switch gets one. The rate of a link is LinkSpeedRaw,
+as in the zoo, or otherwise --rate.
 
-What is supposed is told in comments at the head of the file.
+Comments at the head of the file list the assumptions made.
 
-Exit status: 0 done; 2 what is wrong is told.`,
+Exit status: 0 done; 2 not done: the error is reported.`,
 		Example: "  softswitch import graphml Geant2012.graphml --rate 10Gbit/s > geant.yaml && softswitch check geant.yaml",
 	})
-	c.Flags().StringVar(&rate, "rate", rate, "rate of links of which the graph tells none")
+	c.Flags().StringVar(&rate, "rate", rate, "rate of links for which the graph gives no rate")
 	return c
 }
 
@@ -123,15 +124,15 @@ func importContainerlab() *cobra.Command {
 	c := importGraph(&rate, importer.MaxContainerlabFile, of, &cobra.Command{
 		Use:   "containerlab FILE",
 		Short: "Make a scenario file of a topology of containerlab",
-		Long: `Make a scenario file of a topology of containerlab, a .clab.yml, and print it. Hosts are nodes
-whose label graph-icon or whose group is host, server or client, and nodes of kind linux
-with one link and no other icon; the others are switches. If there are no hosts, each
-switch has one. Links that leave the lab, such as those to mgmt-net, are left out, and so
-are nodes without a link.
+		Long: `Convert a containerlab topology, a .clab.yml, to a scenario file and print it. Hosts are
+nodes whose label graph-icon or whose group is host, server or client, and nodes of kind
+linux with one link and no other icon; all other nodes are switches. If there are no hosts,
+each switch gets one. Links that leave the lab, such as those to mgmt-net, and nodes
+without a link are omitted.
 
-What is supposed and what is left out is told in comments at the head of the file.
+Comments at the head of the file list assumptions and omissions.
 
-Exit status: 0 done; 2 what is wrong is told.`,
+Exit status: 0 done; 2 not done: the error is reported.`,
 		Example: "  softswitch import containerlab clos.clab.yml --rate 100Gbit/s > clos.yaml && softswitch check clos.yaml",
 	})
 	c.Flags().StringVar(&rate, "rate", rate, "rate of the links, such as 100Gbit/s")
@@ -139,7 +140,7 @@ Exit status: 0 done; 2 what is wrong is told.`,
 	return c
 }
 
-// importGraph makes c make a scenario of a file of at most so many bytes, whose links have a rate if it tells none.
+// importGraph makes c convert a file of at most most bytes with of. Links without a rate get rate.
 func importGraph(rate *string, most int64, of func(name, file string, data []byte, rate unit.Rate) ([]byte, error), c *cobra.Command) *cobra.Command {
 	c.Args = cli.Arguments(cobra.ExactArgs(1))
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -158,7 +159,7 @@ func importGraph(rate *string, most int64, of func(name, file string, data []byt
 	return c
 }
 
-// linkRate is the rate that --rate gives links, which is not 0.
+// linkRate parses the value of --rate and refuses 0.
 func linkRate(text string) (unit.Rate, error) {
 	r, err := unit.ParseRate(text)
 	switch {
@@ -170,10 +171,11 @@ func linkRate(text string) (unit.Rate, error) {
 	return r, nil
 }
 
-// stem is the name of a file without its folder and ending.
+// stem returns the name of a file without its folder and extension.
 func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 
-// printImported prints the scenario that comes of from, if it is good; err is why none does.
+// printImported prints text, the scenario converted from the file from, if it is valid. err is the
+// error of the conversion.
 func printImported(from string, text []byte, err error) error {
 	if err != nil {
 		return err
@@ -185,7 +187,7 @@ func printImported(from string, text []byte, err error) error {
 	return err
 }
 
-// readSONiC reads the configurations in a folder, or the one of a file.
+// readSONiC reads all configurations in a folder, or one file.
 func readSONiC(dir string) (files []importer.SONiCFile, err error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		data, err := readAtMost(dir, importer.MaxSONiCFile)
@@ -212,7 +214,7 @@ func readSONiC(dir string) (files []importer.SONiCFile, err error) {
 	return files, nil
 }
 
-// readAtMost reads a file of at most so many bytes.
+// readAtMost reads a file and refuses one of more than most bytes.
 func readAtMost(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,12 +1,12 @@
 // Command softswitch is a userspace Ethernet switch with Priority-based Flow
 // Control, a lab of network namespaces to run it in, and deadlock detection.
 //
-// `softswitch help` lists the commands. Here are their flags, their words and their exit
-// codes; what they do is in the packages.
+// `softswitch help` lists the commands. This package and those below it define flags, help texts
+// and exit codes; other packages do the work.
 //
-// Read in this order: main.go (the commands), cli (what commands share, exit codes), nodecmd (one
-// node, and what running ones answer), labcmd (labs), simcmd (virtual time), then those that read
-// files or look at the machine: files.go, check.go, import.go, doctor.go, gen.go,
+// Read in this order: main.go (the commands), cli (shared code, exit codes), nodecmd (running a
+// node and querying running nodes), labcmd (labs), simcmd (virtual time), then the commands that
+// read files or examine the machine: files.go, check.go, import.go, doctor.go, gen.go,
 // wireshark.go.
 package main
 
@@ -31,7 +31,7 @@ func root() *cobra.Command {
 		Long: `softswitch: an Ethernet switch in user space with PFC, and deadlock detection
 Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	})
-	c.Args = nil // cobra knows what a name that is no command may have meant
+	c.Args = nil // cobra suggests a command for an unknown name
 	cli.Grouped(c, "start", "Start here", cli.With(labcmd.Demo(), nodecmd.NICDemo("nic")), doctorCommand())
 	cli.Grouped(c, "play", "Play", labcmd.Lab(), simcmd.Sim())
 	cli.Grouped(c, "ask", "Ask", cli.With(checkCommand(), taggerCommand()), simcmd.Cause(), cli.With(simcmd.Compare(), plotCommand()), simcmd.Sweep(), simcmd.Campaign())
@@ -49,7 +49,7 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	return cli.Program(c)
 }
 
-// help is `softswitch help COMMAND`, which is `softswitch COMMAND --help`.
+// help runs `softswitch help COMMAND`, which equals `softswitch COMMAND --help`.
 func help(cmd *cobra.Command, args []string) error {
 	c, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {

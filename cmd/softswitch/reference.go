@@ -14,15 +14,14 @@ import (
 	"softswitch/scenario/load"
 )
 
-// referenceFile is a file of the repository: its path in it, and what is to stand there.
+// referenceFile is a generated file of the repository: its path and its content.
 type referenceFile struct {
 	Path string
 	Text []byte
 }
 
-// referenceFiles are what docs say of the formats of files, as their types in source
-// have it. Of the references, what stands above generatedMark is written by hand and
-// stays.
+// referenceFiles generates the schemas and reference pages of the file formats from the types in
+// source. In the reference pages, text above generatedMark is written by hand and is kept.
 func referenceFiles(source string) ([]referenceFile, error) {
 	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario")
 	if err != nil {
@@ -76,5 +75,5 @@ func writeReference(source string) error {
 	return nil
 }
 
-// generatedMark begins what is generated of a page.
+// generatedMark separates the handwritten head of a page from the generated part below it.
 const generatedMark = "<!-- What follows is generated from the types of packages scenario and config: make docs -->"

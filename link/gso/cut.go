@@ -49,7 +49,7 @@ func (c *Cutter) Start(b []byte) error {
 		c.seq = binary.BigEndian.Uint32(f[l.tcp+tcpSeq:])
 		c.id = binary.BigEndian.Uint16(f[l.ip+4:])
 	default:
-		return fmt.Errorf("%w: it is to be cut as of type %d; valid: %d (none), %d and %d (TCP)", ErrFrame, c.head.kind, plain, tcp4, tcp6)
+		return fmt.Errorf("%w: its segmentation type is %d; valid: %d (none), %d and %d (TCP)", ErrFrame, c.head.kind, plain, tcp4, tcp6)
 	}
 	c.f, c.n = f, 0
 	return nil

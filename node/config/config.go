@@ -273,8 +273,8 @@ type Host struct {
 	// it is three quarters full and a resume when it is half empty. It holds at least
 	// four of the longest frames.
 	RxBuffer int `yaml:"rx_buffer,omitempty" schema:"8192..1073741824,default=131072"`
-	// RxSlack is what a receive buffer holds besides, for what arrives while processes wait
-	// for a processor; it changes neither threshold.
+	// RxSlack is additional room of a receive buffer in bytes, for frames that arrive while
+	// processes wait for a processor; it changes neither threshold.
 	RxSlack int `yaml:"rx_slack,omitempty" schema:"0..1073741824,default=0"`
 	// Stack is the network interface for programs, for softswitch nic only: the NIC
 	// creates it, assigns it the address, and takes what the kernel sends there into
@@ -344,7 +344,7 @@ type Congestion struct {
 	// CNPClass is the class in which senders are notified; it must be lossy.
 	CNPClass *int `yaml:"cnp_class,omitempty" schema:"0..7,default=6"`
 	// TimesSlower is how many times slower the port is than the one for which the
-	// parameters are meant: times are so many times as long.
+	// parameters are meant: times are multiplied by it.
 	TimesSlower int `yaml:"times_slower,omitempty" schema:"1..1000000,default=1"`
 }
 

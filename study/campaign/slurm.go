@@ -47,7 +47,7 @@ func (c *Campaign) Slurm(ctx context.Context, options []string, show io.Writer) 
 	cmd.Stderr = show
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {
-		return errors.New("campaign: there is no sbatch here: Slurm's commands are to be installed")
+		return errors.New("campaign: there is no sbatch here: install Slurm's commands")
 	}
 	job, _, _ := strings.Cut(strings.TrimSpace(string(out)), ";")
 	if job != "" {

@@ -203,7 +203,7 @@ func (d *replayDir) check() error {
 	}
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !isReplay(e.Name()) {
-			return fmt.Errorf("%s is to be replaced, and has %q, which is no replay; move it, or choose another name with --html", d.path, e.Name())
+			return fmt.Errorf("%s would be replaced, but contains %q, which is not a replay; move it, or choose another name with --html", d.path, e.Name())
 		}
 	}
 	return nil

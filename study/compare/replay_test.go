@@ -112,10 +112,10 @@ func TestReplaysAreNotWritten(t *testing.T) {
 		prepare    func(t *testing.T, dir string, m *Matrix)
 	}{
 		{"live", `--replays: only simulated runs can be replayed; valid with --world sim, and this is "live"`, func(_ *testing.T, _ string, m *Matrix) { m.World.Name = "live" }},
-		{"a file of somebody else", `has "notes.txt", which is no replay; move it, or`, func(t *testing.T, dir string, _ *Matrix) {
+		{"a file of somebody else", `contains "notes.txt", which is not a replay; move it, or`, func(t *testing.T, dir string, _ *Matrix) {
 			put(t, filepath.Join(dir, "page-replays", "notes.txt"))
 		}},
-		{"a folder of somebody else", `has "a--itsy.html", which is no replay`, func(t *testing.T, dir string, _ *Matrix) {
+		{"a folder of somebody else", `contains "a--itsy.html", which is not a replay`, func(t *testing.T, dir string, _ *Matrix) {
 			put(t, filepath.Join(dir, "page-replays", "a--itsy.html", "notes.txt"))
 		}},
 		{"no folder", "page-replays is in the way: it is no folder", func(t *testing.T, dir string, _ *Matrix) { put(t, filepath.Join(dir, "page-replays")) }},

@@ -15,7 +15,7 @@ type Mode string
 // control frames, and in the traffic.
 const (
 	Usual  Mode = "usual"  // nothing goes wrong
-	Loss   Mode = "loss"   // some are lost, but so few, and with so many refreshes, that no pause expires
+	Loss   Mode = "loss"   // some are lost, but refreshes are frequent enough that no pause expires
 	Expiry Mode = "expiry" // switches stop for long enough that pauses expire
 	Jumbo  Mode = "jumbo"  // as Usual, with an MTU of 9216 and frames that long
 	RDMA   Mode = "rdma"   // as Usual, most flows reliable connections

@@ -18,15 +18,15 @@ const (
 	ExitError = 2
 )
 
-// ErrUnmet makes softswitch exit with ExitUnmet and without another word.
+// ErrUnmet makes softswitch exit with ExitUnmet and print no error.
 var ErrUnmet = errors.New("the result is not as expected")
 
-// ExitCode is the exit code of a command that was run in a node, passed on.
+// ExitCode is the exit code of a command that ran in a node. softswitch exits with it.
 type ExitCode int
 
 func (c ExitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) }
 
-// PassOn is the result of a command that was run in a node: its exit code is softswitch's.
+// PassOn returns the result of a command that ran in a node: err, or code as an ExitCode.
 func PassOn(code int, err error) error {
 	if err == nil && code != 0 {
 		return ExitCode(code)
@@ -34,22 +34,22 @@ func PassOn(code int, err error) error {
 	return err
 }
 
-// Stdio is what such a command reads and writes.
+// Stdio is the standard input and output that a command in a node inherits.
 var Stdio = netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 
-func init() { cobra.EnableCommandSorting = false } // help has the order of use
+func init() { cobra.EnableCommandSorting = false } // help lists commands in order of use
 
-// group is the annotation of commands that only hold others.
+// group is the annotation of commands that only contain subcommands.
 const group = "group"
 
-// IsGroup reports whether a command only holds others.
+// IsGroup reports whether a command only contains subcommands.
 func IsGroup(c *cobra.Command) bool {
 	_, is := c.Annotations[group]
 	return is
 }
 
-// Group makes c, a command that only holds others, refuse to be called without one, or with a name that
-// is none of them. It returns c.
+// Group adds subcommands to c and makes c refuse a call without a subcommand or with an unknown
+// one. It returns c.
 func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	c.AddCommand(commands...)
 	c.Annotations = map[string]string{group: ""}
@@ -70,7 +70,7 @@ func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// Grouped adds commands to c, below a title in its help.
+// Grouped adds commands to c, below a title in the help of c.
 func Grouped(c *cobra.Command, id, title string, commands ...*cobra.Command) {
 	c.AddGroup(&cobra.Group{ID: id, Title: title})
 	for _, sub := range commands {
@@ -79,13 +79,13 @@ func Grouped(c *cobra.Command, id, title string, commands ...*cobra.Command) {
 	c.AddCommand(commands...)
 }
 
-// With adds commands to c, which does something without them too, and returns it.
+// With adds subcommands to c, which also runs without one, and returns c.
 func With(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	c.AddCommand(commands...)
 	return c
 }
 
-// Formerly hides commands: they are called otherwise now, and go on to work.
+// Formerly adds commands under their former names: they still work, but help hides them.
 func Formerly(c *cobra.Command, commands ...*cobra.Command) {
 	for _, old := range commands {
 		old.Hidden = true
@@ -93,7 +93,7 @@ func Formerly(c *cobra.Command, commands ...*cobra.Command) {
 	c.AddCommand(commands...)
 }
 
-// GoesWith refuses a flag of c that is given where nothing uses it: it goes with what is there or not.
+// GoesWith returns an error if flag is set on c but there, the presence of with, is false.
 func GoesWith(c *cobra.Command, flag, with string, there bool) error {
 	if there || !c.Flags().Changed(flag) {
 		return nil
@@ -101,8 +101,7 @@ func GoesWith(c *cobra.Command, flag, with string, there bool) error {
 	return fmt.Errorf("%s: --%s goes with %s", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), flag, with)
 }
 
-// Arguments checks the arguments of a command by want and, if there are too many
-// or too few, says how the command is used.
+// Arguments wraps want: its errors also show the usage line of the command.
 func Arguments(want cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := want(cmd, args); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// mapHelp makes the help of a command whose commands stand in groups a map of them, on one screen.
+// mapHelp replaces the help of commands with grouped subcommands by a map of the groups that fits
+// on one screen.
 func mapHelp(program *cobra.Command) {
 	usual := program.HelpFunc()
 	program.SetHelpFunc(func(c *cobra.Command, args []string) {
@@ -22,10 +23,10 @@ func mapHelp(program *cobra.Command) {
 	})
 }
 
-// columns are as many as help may take.
+// columns is the maximum width of help.
 const columns = 80
 
-// oneColumn is how many commands at most have a line each: more than these, and two share one.
+// oneColumn is the maximum number of commands shown one per line; above it, each line shows two.
 const oneColumn = 20
 
 func writeMap(out io.Writer, c *cobra.Command) {
@@ -62,13 +63,14 @@ func writeMap(out io.Writer, c *cobra.Command) {
 			flags.AddFlag(f)
 		}
 	})
-	fmt.Fprintf(out, "\n%s`%s COMMAND --help` says more of a command.\n", flags.FlagUsages(), c.CommandPath())
+	fmt.Fprintf(out, "\n%s`%s COMMAND --help` says more about a command.\n", flags.FlagUsages(), c.CommandPath())
 }
 
-// exitStatus is what help says of commands that say nothing else of theirs.
+// exitStatus is the help text on the exit status of commands whose help has no other.
 const exitStatus = "Exit status: 0 done; 2 not done."
 
-// tellExitStatus has the help of every command that does something say what its exit status means.
+// tellExitStatus adds exitStatus to the help of every runnable command that does not describe its
+// exit status.
 func tellExitStatus(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		tellExitStatus(sub)

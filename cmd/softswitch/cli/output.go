@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Output is a file to write that a flag names, File "" for none. With MakesDir its directory is made if it
-// is missing.
+// Output is an output file named by a flag; an empty File means no output. With MakesDir the command
+// creates a missing directory.
 type Output struct {
 	Flag, File string
 	MakesDir   bool
 }
 
-// CheckOutputs refuses outputs that cannot be written, before hours go into what was to be in them, and
-// those that would take the place of a file that is read, or of each other.
+// CheckOutputs refuses outputs that cannot be written, so that a long run does not fail at its end,
+// and outputs that would overwrite an input file or each other.
 func CheckOutputs(read []string, outputs ...Output) error {
 	for i, out := range outputs {
 		if out.File == "" {
@@ -41,7 +41,7 @@ func CheckOutputs(read []string, outputs ...Output) error {
 	return nil
 }
 
-// writable is why the file cannot be written, nil if it seems that it can.
+// writable returns why the file cannot be written, or nil if it appears writable.
 func (o *Output) writable() error {
 	switch info, err := os.Stat(o.File); {
 	case err == nil && info.IsDir():
@@ -56,7 +56,7 @@ func (o *Output) writable() error {
 	return canHold(dir)
 }
 
-// canHold is why nothing can be made in a directory, which may itself have to be made.
+// canHold returns why no file can be created in dir, or nil. dir need not exist yet.
 func canHold(dir string) error {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -72,7 +72,7 @@ func canHold(dir string) error {
 	}
 }
 
-// access is why this process may not write to a file or directory.
+// access returns why this process may not write to a file or directory, or nil.
 func access(name string) error {
 	if err := unix.Access(name, unix.W_OK); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", name, err)
@@ -80,7 +80,7 @@ func access(name string) error {
 	return nil
 }
 
-// CheckDir refuses a directory that cannot be made, or written to.
+// CheckDir refuses a directory that cannot be created or written to.
 func CheckDir(flag, dir string) error {
 	if err := canHold(dir); err != nil {
 		return fmt.Errorf("--%s %s: %w", flag, dir, err)
@@ -88,15 +88,15 @@ func CheckDir(flag, dir string) error {
 	return nil
 }
 
-// sameFile reports whether two names are of one file. What is written to a device, such as /dev/null,
-// takes the place of nothing.
+// sameFile reports whether two names refer to the same regular file. Writing to a device, such as
+// /dev/null, overwrites nothing.
 func sameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && infoA.Mode().IsRegular() && os.SameFile(infoA, infoB)
 }
 
-// samePlace reports whether two names are of one file that is not there yet.
+// samePlace reports whether two names refer to the same file that does not exist yet.
 func samePlace(a, b string) bool {
 	_, err := os.Stat(a)
 	absA, errA := filepath.Abs(a)

@@ -22,22 +22,22 @@ import (
 	"softswitch/scenarios"
 )
 
-// InsteadFlags are those that choose something instead of a scenario file's detector and
-// response.
+// InsteadFlags adds the flags that override the detector and response of a scenario file.
 func InsteadFlags(c *cobra.Command, in *load.Instead) {
 	DetectorFlag(c, &in.Detector, "", "deadlock detector instead of the file's: %s")
-	c.Flags().StringVar(&in.Response, "response", "", "what a declared deadlock leads to, instead of the file's: "+strings.Join(respond.Names(), ", "))
+	c.Flags().StringVar(&in.Response, "response", "", "response to a declared deadlock instead of the file's: "+strings.Join(respond.Names(), ", "))
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// DetectorFlag is the flag of commands that run a detector; usage has a %s for their names.
+// DetectorFlag adds the flag that selects a detector; usage has a %s for the detectors' names.
 func DetectorFlag(c *cobra.Command, detector *string, value, usage string) {
 	c.Flags().StringVar(detector, "detector", value, fmt.Sprintf(usage, strings.Join(catalog.Names(), ", ")))
 	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(catalog.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Named are the names that a flag lists, of which none stand for all that are usual. One that is given
-// without any, as by a variable of the shell that is not set, lists an empty name: there is none such.
+// Named returns the names that a flag lists; an empty list means the default. If the flag is given
+// without a name, for example by an unset shell variable, Named returns one empty name, which is
+// then refused as unknown.
 func Named(c *cobra.Command, flag string, names []string) []string {
 	if len(names) == 0 && c.Flags().Changed(flag) {
 		return []string{""}
@@ -45,13 +45,13 @@ func Named(c *cobra.Command, flag string, names []string) []string {
 	return names
 }
 
-// SlowFlag is the flag of commands that play a scenario.
+// SlowFlag adds the flag --slow to a command that plays a scenario.
 func SlowFlag(c *cobra.Command, slow *int) {
 	*slow = 1
-	c.Flags().Var((*slowness)(slow), "slow", "divide every rate by so much and multiply every time by it: the same experiment, slower")
+	c.Flags().Var((*slowness)(slow), "slow", "slow the experiment down by this factor: divide every rate and multiply every time by it")
 }
 
-// slowness is a flag of 1 or more.
+// slowness is a flag whose value is 1 or more.
 type slowness int
 
 func (s *slowness) String() string { return strconv.Itoa(int(*s)) }
@@ -66,7 +66,7 @@ func (s *slowness) Set(text string) error {
 	return nil
 }
 
-// ReadPlan reads a scenario, as ReadScenario does, and makes a plan of it.
+// ReadPlan reads a scenario, as ReadScenario does, and compiles it to a plan.
 func ReadPlan(file string, in load.Instead) (*scenario.Plan, error) {
 	data, err := ReadScenario(file)
 	if err != nil {
@@ -75,7 +75,7 @@ func ReadPlan(file string, in load.Instead) (*scenario.Plan, error) {
 	return MakePlan(Called(file), data, in)
 }
 
-// MakePlan makes a plan of data, the content of the scenario file called file.
+// MakePlan compiles data, the content of the scenario file called file, to a plan.
 func MakePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error) {
 	defer Reading(file)()
 	p, err := load.Plan(file, data, in)
@@ -83,7 +83,7 @@ func MakePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error)
 		return nil, err
 	}
 	if in.Response != "" && in.Response != "none" && p.Scenario.Detector == catalog.None {
-		return nil, fmt.Errorf("%s: --response %s: with detector none no deadlock is declared that could lead to it; choose another detector", file, in.Response)
+		return nil, fmt.Errorf("%s: --response %s: detector none declares no deadlock, so no response follows; choose another detector", file, in.Response)
 	}
 	for _, w := range p.Scenario.Warnings {
 		fmt.Fprintln(os.Stderr, "warning:", w)
@@ -91,7 +91,7 @@ func MakePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error)
 	return p, nil
 }
 
-// Called is what messages call a file that ReadFile reads: "<stdin>" if its name is "-".
+// Called returns the name by which messages call a file: "<stdin>" for "-".
 func Called(file string) string {
 	if file == "-" {
 		return "<stdin>"
@@ -99,8 +99,8 @@ func Called(file string) string {
 	return file
 }
 
-// ReadFile reads a YAML file, or standard input if its name is "-". Of one that is
-// larger than a file may be it reads just enough for strictyaml to refuse it.
+// ReadFile reads a YAML file, or standard input if its name is "-". It reads at most one byte more
+// than strictyaml accepts, so that strictyaml refuses a larger file.
 func ReadFile(name string) ([]byte, error) {
 	defer Reading(Called(name))()
 	f := os.Stdin
@@ -114,8 +114,8 @@ func ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1))
 }
 
-// ReadScenario reads a scenario: a file, the one of that name that comes with softswitch, or
-// standard input if it is "-".
+// ReadScenario reads a scenario: a file, a scenario that comes with softswitch, by its name, or
+// standard input if name is "-".
 func ReadScenario(name string) ([]byte, error) {
 	data, err := ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "./") {
@@ -130,7 +130,7 @@ func ReadScenario(name string) ([]byte, error) {
 	return data, err
 }
 
-// isSONiC reports whether a file has tables that the configuration of a SONiC switch has.
+// isSONiC reports whether data contains tables of a SONiC switch configuration.
 func isSONiC(data []byte) bool {
 	var tables struct {
 		Port     json.RawMessage `json:"PORT"`
@@ -139,7 +139,7 @@ func isSONiC(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && json.Unmarshal(data, &tables) == nil && (tables.Port != nil || tables.Metadata != nil)
 }
 
-// Shipped reports whether ReadScenario takes name for that of a scenario that comes with softswitch.
+// Shipped reports whether ReadScenario resolves name to a scenario that comes with softswitch.
 func Shipped(name string) bool {
 	_, err := os.Stat(name)
 	return errors.Is(err, fs.ErrNotExist) && slices.Contains(scenarios.Names(), name)

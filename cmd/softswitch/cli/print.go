@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Finding is what a command found out, in words; its JSON is for programs.
+// Finding is the result of a command: text for people, JSON for programs.
 type Finding interface{ WriteText(io.Writer) error }
 
-// Printed makes c print what find finds, as JSON with the flag --json. If find returns
-// ErrUnmet besides, that is c's exit status.
+// Printed makes c print the finding of find, as JSON with the flag --json. If find also returns
+// ErrUnmet, c exits with ExitUnmet after printing.
 func Printed(c *cobra.Command, usage string, find func(*cobra.Command, []string) (Finding, error)) *cobra.Command {
 	asJSON := false
 	c.Flags().BoolVar(&asJSON, "json", false, usage)
@@ -27,7 +27,7 @@ func Printed(c *cobra.Command, usage string, find func(*cobra.Command, []string)
 	return c
 }
 
-// Judged are f and, unless it is good, ErrUnmet.
+// Judged returns f and, unless good, ErrUnmet.
 func Judged(f Finding, good bool) (Finding, error) {
 	if !good {
 		return f, ErrUnmet
@@ -35,7 +35,7 @@ func Judged(f Finding, good bool) (Finding, error) {
 	return f, nil
 }
 
-// PrintJudged is PrintFinding of what is good or not.
+// PrintJudged prints f and returns ErrUnmet unless good.
 func PrintJudged(f Finding, good, asJSON bool) error {
 	if err := PrintFinding(f, asJSON); err != nil {
 		return err
@@ -46,7 +46,7 @@ func PrintJudged(f Finding, good, asJSON bool) error {
 	return nil
 }
 
-// PrintFinding prints it in words, or as JSON.
+// PrintFinding prints f as text, or as JSON.
 func PrintFinding(f Finding, asJSON bool) error {
 	if !asJSON {
 		return f.WriteText(os.Stdout)

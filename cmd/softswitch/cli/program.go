@@ -16,8 +16,8 @@ import (
 	"softswitch/internal/version"
 )
 
-// Program makes c, which has its commands, a program: it says which build it is, shows its commands in
-// groups, and leaves errors to Main. It returns c.
+// Program makes c, with all its commands, the root of a program: c gets a version and grouped help,
+// and leaves errors to Main. It returns c.
 func Program(c *cobra.Command) *cobra.Command {
 	tellExitStatus(c)
 	mapHelp(c)
@@ -30,8 +30,8 @@ func Program(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// Main does what the arguments say, until a signal ends it, and exits with the status of that unless
-// it is 0. Errors begin with the name of the program.
+// Main runs the program with the arguments of the process until it ends or a signal arrives, and
+// exits with its status unless that is 0. Errors begin with the name of the program.
 func Main(program *cobra.Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), ending()...)
 	defer stop()
@@ -51,9 +51,9 @@ func Main(program *cobra.Command) {
 	}
 }
 
-// ending are the signals that end a command in order. SIGHUP, of a terminal that is
-// closed, is one unless nohup had it ignored. SIGQUIT is none: it prints what every
-// goroutine does, for when a command does not end.
+// ending returns the signals that end a command gracefully. SIGHUP, sent when the terminal closes,
+// is included unless nohup ignores it. SIGQUIT is not: it prints all goroutine stacks, to debug a
+// command that hangs.
 func ending() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -62,7 +62,7 @@ func ending() []os.Signal {
 	return signals
 }
 
-// explain makes an error say what to do about it, where that is known.
+// explain adds the remedy to an error, where it is known.
 func explain(ctx context.Context, err error) string {
 	text := err.Error()
 	switch {

@@ -8,31 +8,31 @@ import (
 	"sync"
 )
 
-// reading is what this program reads, so that a signal ends it at once: a read waits for whoever
-// writes, and a large file is checked for seconds. While nothing else is under way there is nothing to
-// be taken back.
+// reading lists the inputs that this program reads at the moment. A signal during a read ends the
+// program at once, because a read may block for its writer, a large file takes seconds to check, and
+// nothing needs cleaning up.
 var reading struct {
 	mu          sync.Mutex
 	names       []string // guarded by mu
 	interrupted bool     // guarded by mu
 }
 
-// Reading says that the program reads what is called name, and does nothing else, until done is called:
-// a signal then ends the program. After a signal it does not return.
+// Reading marks the program as only reading name until done is called: a signal ends the program
+// meanwhile. After a signal it does not return.
 func Reading(name string) (done func()) {
 	reading.mu.Lock()
 	defer reading.mu.Unlock()
 	reading.names = append(reading.names, name)
 	leaveIfReading()
 	return func() {
-		reading.mu.Lock() // a program that is about to end goes no further
+		reading.mu.Lock() // blocks if the program is about to exit
 		defer reading.mu.Unlock()
 		reading.names = reading.names[:len(reading.names)-1]
 	}
 }
 
-// UntilSignal reads from in until a signal is to end the program: then reading fails, so that what came
-// before can be told.
+// UntilSignal returns a reader of in that fails after a signal, so that the caller can still report
+// what it has read.
 func UntilSignal(ctx context.Context, in io.Reader) io.Reader {
 	out, into := io.Pipe()
 	context.AfterFunc(ctx, func() { into.CloseWithError(ctx.Err()) })
@@ -43,7 +43,7 @@ func UntilSignal(ctx context.Context, in io.Reader) io.Reader {
 	return out
 }
 
-// interruptReading is called when the program is to end.
+// interruptReading records that a signal arrived, and exits if the program reads.
 func interruptReading() {
 	reading.mu.Lock()
 	defer reading.mu.Unlock()
@@ -51,7 +51,7 @@ func interruptReading() {
 	leaveIfReading()
 }
 
-// leaveIfReading ends the program if it is to end while it reads. Preconditions: reading.mu is held.
+// leaveIfReading exits if a signal has arrived and the program reads. Precondition: reading.mu is held.
 func leaveIfReading() {
 	if n := len(reading.names); reading.interrupted && n > 0 {
 		fmt.Fprintf(os.Stderr, "softswitch: interrupted: reading %s\n", reading.names[n-1])

@@ -9,13 +9,13 @@ import (
 	"softswitch/scenario/load"
 )
 
-// SetFlag is the flag of commands that read a scenario file with a change.
+// SetFlag adds the flag --set to a command that reads a scenario file.
 func SetFlag(c *cobra.Command, all *[]strictyaml.Setting) {
-	c.Flags().Var((*settings)(all), "set", "read this instead of what the file says, such as buffer.xoff=40960 or flows[0].rate=line; repeatable")
+	c.Flags().Var((*settings)(all), "set", "override a value of the file, such as buffer.xoff=40960 or flows[0].rate=line; repeatable")
 	c.RegisterFlagCompletionFunc("set", CompleteSetting)
 }
 
-// settings is a flag that can be given several times.
+// settings is the value of --set, which may be repeated.
 type settings []strictyaml.Setting
 
 func (s *settings) String() string { return "" }
@@ -29,7 +29,7 @@ func (s *settings) Set(text string) error {
 	return err
 }
 
-// CompleteSetting completes keys of a scenario file, and their values.
+// CompleteSetting completes keys of a scenario file and their values.
 func CompleteSetting(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	all := schema.Read(scenario.Format(load.Known()), nil).Complete(begun)
 	return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp

@@ -14,36 +14,36 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-// Target is which running nodes a command is about: the one behind a control socket, or
-// those of a lab.
+// Target selects the running nodes that a command addresses: the node behind a control socket, or
+// nodes of a lab.
 type Target struct{ Socket, Lab string }
 
-// Flags gives c the flags f of a target; one is what is behind a socket.
+// Flags adds the flags of a target to f, a flag set of c; one is the kind of node behind a socket.
 func (t *Target) Flags(c *cobra.Command, f *pflag.FlagSet, one string) {
 	t.SocketFlag(f, one)
 	NameFlag(c, f, &t.Lab, netnslab.DefaultName)
 }
 
-// SocketFlag gives c the flag of one node alone.
+// SocketFlag adds the flag --socket, which selects one node.
 func (t *Target) SocketFlag(f *pflag.FlagSet, one string) {
 	f.StringVar(&t.Socket, "socket", "", "control socket of one "+one+", instead of a lab")
 	cobra.MarkFlagFilename(f, "socket", "sock")
 }
 
-// NameFlag gives c the flag --name, of a lab, which is checked when it is given.
+// NameFlag adds the flag --name of a lab to f, a flag set of c. The name is checked when it is set.
 func NameFlag(c *cobra.Command, f *pflag.FlagSet, name *string, usual string) {
 	*name = usual
 	f.Var((*labName)(name), "name", "name of the lab")
 	c.RegisterFlagCompletionFunc("name", LabNames)
 }
 
-// OwnNameFlag is NameFlag for a lab that is called as its scenario is unless it is told otherwise.
+// OwnNameFlag adds the flag --name for a lab that by default has the name of its scenario.
 func OwnNameFlag(c *cobra.Command, name *string) {
 	NameFlag(c, c.Flags(), name, "")
 	c.Flags().Lookup("name").Usage += " (default: the scenario's)"
 }
 
-// NoNameFlag keeps the flag --name of all commands about a lab out of the help of one that is about none.
+// NoNameFlag hides the inherited flag --name in the help of a command that uses no lab.
 func NoNameFlag(c *cobra.Command) {
 	c.Flags().String("name", "", "")
 	c.Flags().MarkHidden("name")
@@ -54,7 +54,7 @@ type labName string
 
 func (n *labName) String() string { return string(*n) }
 
-// Type is what help says of the value.
+// Type returns the type of the value that help shows.
 func (n *labName) Type() string { return "string" }
 
 func (n *labName) Set(text string) error {
@@ -62,7 +62,7 @@ func (n *labName) Set(text string) error {
 	return netnslab.CheckName(text)
 }
 
-// TakeName takes the lab's name from the arguments, if it is there.
+// TakeName sets the lab's name to the first argument, if there is one.
 func TakeName(cmd *cobra.Command, name *string, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func TakeName(cmd *cobra.Command, name *string, args []string) error {
 	return (*labName)(name).Set(args[0])
 }
 
-// Complete completes arguments by names of the lab.
+// Complete completes arguments with names of nodes of the lab.
 func (t *Target) Complete(of func(*netnslab.State, []string) []string) Completion {
 	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if t.Socket != "" {
@@ -83,22 +83,22 @@ func (t *Target) Complete(of func(*netnslab.State, []string) []string) Completio
 	}
 }
 
-// Switches are the switches of these names, all if there are none.
+// Switches returns the switches with these names, or all switches if names is empty.
 func (t *Target) Switches(names []string) ([]control.Endpoint, error) {
 	return t.find(names, "one switch; %q names nodes of a lab", lab.PickSwitches)
 }
 
-// Senders are the hosts of these names, all with flows if there are none.
+// Senders returns the hosts with these names, or all hosts with flows if names is empty.
 func (t *Target) Senders(names []string) ([]control.Endpoint, error) {
 	return t.find(names, "one host; %q names hosts of a lab", lab.PickSenders)
 }
 
-// Nics are the NICs of these hosts, all if there are none.
+// Nics returns the NICs of these hosts, or all NICs if names is empty.
 func (t *Target) Nics(names []string) ([]control.Endpoint, error) {
 	return t.find(names, "one NIC; %q names hosts of a lab", lab.PickNICs)
 }
 
-// find is the node behind the socket, which names must not name besides, or those that
+// find returns the node behind the socket, in which case names must be empty, or the nodes that
 // pick finds in the lab.
 func (t *Target) find(names []string, both string, pick func(*netnslab.State, []string) ([]netnslab.NodeState, error)) ([]control.Endpoint, error) {
 	if t.Socket != "" {
@@ -118,7 +118,7 @@ func (t *Target) find(names []string, both string, pick func(*netnslab.State, []
 	return lab.Endpoints(nodes), nil
 }
 
-// unnamed refuses names of nodes beside a socket.
+// unnamed refuses names of nodes given together with a socket.
 func unnamed(names []string, both string) error {
 	if len(names) > 0 {
 		return fmt.Errorf("--socket is "+both, strings.Join(names, " "))
@@ -126,8 +126,8 @@ func unnamed(names []string, both string) error {
 	return nil
 }
 
-// Orders is the door to the lab, or to what is behind the socket, of which names must not name any
-// besides; one is what that is.
+// Orders returns the orders to the lab, or to the node of kind one behind the socket, in which case
+// names must be empty.
 func (t *Target) Orders(names []string, one string) (o lab.Orders, err error) {
 	if t.Socket != "" {
 		return lab.OrdersBehind(t.Socket), unnamed(names, "one "+one+"; %q names hosts of a lab")
@@ -136,7 +136,7 @@ func (t *Target) Orders(names []string, one string) (o lab.Orders, err error) {
 	return lab.OrdersTo(st), err
 }
 
-// InLab gives do the lab that is up.
+// InLab returns a RunE that loads the lab and calls do with it.
 func InLab(name *string, do func(cmd *cobra.Command, st *netnslab.State, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		st, err := lab.Load(*name)
@@ -147,7 +147,7 @@ func InLab(name *string, do func(cmd *cobra.Command, st *netnslab.State, args []
 	}
 }
 
-// Completion is what cobra asks for the words that may come next.
+// Completion is a function by which cobra completes arguments.
 type Completion = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
 
 // YAMLFiles completes the names of YAML files.
@@ -155,7 +155,7 @@ func YAMLFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirec
 	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// UpTo completes the first most arguments by then.
+// UpTo completes the first most arguments with then.
 func UpTo(most int, then Completion) Completion {
 	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) >= most {
@@ -165,7 +165,7 @@ func UpTo(most int, then Completion) Completion {
 	}
 }
 
-// Offer completes arguments with those of the lab that is up, less those that are there.
+// Offer completes arguments with the names that of returns for the lab, without those already given.
 func Offer(lab *string, of func(st *netnslab.State, args []string) []string) Completion {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		st, err := netnslab.Load(*lab)
@@ -176,15 +176,15 @@ func Offer(lab *string, of func(st *netnslab.State, args []string) []string) Com
 	}
 }
 
-// NodeNames lists the names of all nodes of a lab, for Offer and Complete; those below list the names
-// of some of them.
+// NodeNames lists the names of all nodes of a lab, for Offer and Complete. The functions below list
+// the nodes of one kind.
 func NodeNames(st *netnslab.State, _ []string) []string   { return lab.Names(st, "") }
 func SwitchNames(st *netnslab.State, _ []string) []string { return lab.Names(st, "switch") }
 func HostNames(st *netnslab.State, _ []string) []string   { return lab.Names(st, "host") }
 func SenderNames(st *netnslab.State, _ []string) []string { return lab.Senders(st) }
 func NICNames(st *netnslab.State, _ []string) []string    { return lab.NICs(st) }
 
-// LinkEnds are all nodes, then those that the first has a link to.
+// LinkEnds lists all nodes for the first argument, and its neighbours for the second.
 func LinkEnds(st *netnslab.State, args []string) []string {
 	if len(args) == 0 {
 		return lab.Names(st, "")
@@ -198,7 +198,7 @@ func LabNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirect
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// Order has every switch of these names do something, and says how many did.
+// Order calls do for every switch with these names, and prints how many succeeded.
 func (t *Target) Order(cmd *cobra.Command, names []string, do func(control.Endpoint) error) error {
 	ends, err := t.Switches(names)
 	if err != nil {
@@ -211,7 +211,7 @@ func (t *Target) Order(cmd *cobra.Command, names []string, do func(control.Endpo
 	return err
 }
 
-// NIC is the door to the NIC of a host, or to the one behind the socket.
+// NIC returns the orders to the NIC of a host, or to the NIC behind the socket.
 func (t *Target) NIC(host []string) (o lab.Orders, err error) {
 	if len(host) == 0 && t.Socket == "" {
 		return o, errors.New("no host; give its name, or the NIC's control socket with --socket")

@@ -19,27 +19,27 @@ func labAttach() *cobra.Command {
 		Use:   "attach FILE",
 		Short: "Use nodes built already",
 		Long: `Use nodes started by another tool as a lab: containers, pods, or namespaces, on this
-machine or others. FILE lists them, each with the command that runs
-another one beside it:
+machine or others. FILE lists them, each with the command prefix that runs a command
+in the node:
 
-  scenario: fattree-on-loop.yaml     # what they were made of; relative to FILE
+  scenario: fattree-on-loop.yaml     # the scenario of the nodes; relative to FILE
   nodes:
     core0: docker exec -i clab-fattree-core0
     agg0-0: ssh b docker exec -i clab-fattree-agg0-0
     edge0-0: kubectl exec -i edge0-0 --
     h0-0-0: ip netns exec h0-0-0
 
-and may have: name, of the lab; program, softswitch as it is called there; dir, where each
-node's control.sock and events.jsonl are (/run; {node} in it is the node's name); and
-detector, response and slow, if the nodes were made with others than the scenario's. "lab
-export" writes such a file.
+and may also have: name, the name of the lab; program, the softswitch command in a node; dir,
+the directory of each node's control.sock and events.jsonl (default /run; {node} stands for
+the node's name); and detector, response and slow, if the nodes run with other values than
+the scenario's. "lab export" writes such a file.
 
-Then "show", "clear", "lab start", "lab fail", "lab capture", "lab ui", and all others that
-take a lab work on it. "lab run --attach FILE" plays the scenario. Nothing listens on a
-network: one command for each node stays there, and speaks through its input and output.
-"lab destroy" lets go of the nodes, and leaves them as they are.
+Then "show", "clear", "lab start", "lab fail", "lab capture", "lab ui", and all other lab
+commands work on it. "lab run --attach FILE" plays the scenario. Nothing listens on a
+network: one command per node keeps running and communicates through its standard input
+and output. "lab destroy" detaches from the nodes and leaves them as they are.
 
-Exit status: 0 every node is reached; 2 not, and nothing stays.`,
+Exit status: 0 every node is reached; 2 not, and nothing is left behind.`,
 		Example:           "  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab\n  softswitch lab attach clab/nodes.yaml\n  softswitch show pfc counters --name fattree-on-loop",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
@@ -57,7 +57,7 @@ Exit status: 0 every node is reached; 2 not, and nothing stays.`,
 	return c
 }
 
-// readNodes reads a list of nodes. The lab is called as it says, or --name.
+// readNodes reads a list of nodes. --name overrides the lab's name in the list.
 func readNodes(cmd *cobra.Command, file string) (*lab.Nodes, *scenario.Plan, error) {
 	data, err := cli.ReadFile(file)
 	if err != nil {
@@ -71,7 +71,7 @@ func readNodes(cmd *cobra.Command, file string) (*lab.Nodes, *scenario.Plan, err
 	return nodes, plan, err
 }
 
-// labRelay is for [lab.Nodes.Attach] alone.
+// labRelay returns a hidden command that only [lab.Nodes.Attach] calls.
 func labRelay() *cobra.Command {
 	return &cobra.Command{
 		Use:    "relay LAB",
@@ -87,7 +87,7 @@ func labRelay() *cobra.Command {
 	}
 }
 
-// labAgent is for [reach.Relay] alone.
+// labAgent returns a hidden command that only [reach.Relay] calls.
 func labAgent() *cobra.Command {
 	return &cobra.Command{
 		Use:    "agent SOCKET LOG",
@@ -95,7 +95,7 @@ func labAgent() *cobra.Command {
 		Args:   cli.Arguments(cobra.ExactArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-				return errors.New("lab agent: it is started by \"lab attach\"")
+				return errors.New("lab agent: only \"lab attach\" starts it")
 			}
 			return reach.Agent(os.Stdin, os.Stdout, args[0], args[1])
 		},

@@ -15,7 +15,7 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-// Attack is "lab attack", with a flag of its own for the lab.
+// Attack returns "lab attack" as a top-level command, with its own flag --name.
 func Attack() *cobra.Command {
 	name := new(string)
 	c := labAttack(name)
@@ -30,17 +30,17 @@ func labAttack(name *string) *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "attack [NODE NODE]",
 		Short: "Forge control frames",
-		Long: `Put control frames on a link of a lab, with a raw socket: as a stranger at the link
-between two switches would, or a host (--host). They seem to come from the first
-node. Then say what the switches did: what they refused, declared, did and lost.
+		Long: `Inject control frames on a link of a lab, with a raw socket: as an outsider on the link
+between two switches, or as a host (--host). The frames appear to come from the first
+node. Then report what the switches refused, declared, did and lost.
 
 The kinds:
   ` + strings.Join(attack.KindsAbout(), "\n  ") + `
 
-Run it beside "softswitch lab run" to have the oracle judge what is declared.
+Run it during "softswitch lab run" to let the oracle judge the declarations.
 
 Exit status: 0 nothing got through: no deadlock was declared, no action taken and
-no lossless frame lost meanwhile; 1 something did; 2 there was no attack.`,
+no lossless frame lost during the attack; 1 something got through; 2 there was no attack.`,
 		Example: `  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml --set auth=strict
   sudo softswitch lab attack core0 agg0-0 --for 5s
   sudo softswitch lab attack --host h0-0-0 --kinds forge --rate 100000`,
@@ -78,12 +78,12 @@ no lossless frame lost meanwhile; 1 something did; 2 there was no attack.`,
 		}
 		return cli.Judged(r, r.Held())
 	})
-	c.Flags().StringVar(&host, "host", "", "host that attacks, by its own link")
+	c.Flags().StringVar(&host, "host", "", "host that attacks, on its own link")
 	c.RegisterFlagCompletionFunc("host", cli.Offer(name, cli.HostNames))
-	c.Flags().StringSliceVar(&o.Kinds, "kinds", attack.KindNames(), "what is sent")
+	c.Flags().StringSliceVar(&o.Kinds, "kinds", attack.KindNames(), "kinds of frames to send")
 	c.Flags().IntVar(&o.Rate, "rate", 1000, "frames a second")
-	c.Flags().DurationVar(&o.For, "for", 10*time.Second, "how long")
-	c.Flags().Int64Var(&seed, "seed", 1, "seed of what is sent, 0 or above")
+	c.Flags().DurationVar(&o.For, "for", 10*time.Second, "duration of the attack")
+	c.Flags().Int64Var(&seed, "seed", 1, "seed of the frames, 0 or above")
 	return c
 }
 

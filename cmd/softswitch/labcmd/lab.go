@@ -19,17 +19,17 @@ import (
 	"softswitch/scenario/load"
 )
 
-// Internal are commands that packages call, and nobody else.
+// Internal returns the hidden commands that softswitch itself runs.
 func Internal() []*cobra.Command { return []*cobra.Command{rootlessInitCommand(), latenessCommand()} }
 
-// Lab is the command with those that build and use a lab.
+// Lab returns the command "lab" with its subcommands.
 func Lab() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lab",
 		Short: "Build, use and remove a fabric of network namespaces",
-		Long: `A lab is a fabric of network namespaces, called LAB-NODE, with a process in
-each, and veths. What it made is on record in /run/softswitch (or
-SOFTSWITCH_RUN_DIR), so that "destroy" removes exactly that, after a crash too.`,
+		Long: `A lab is a fabric of network namespaces, named LAB-NODE, joined by veths, with a
+process in each. A state file in /run/softswitch (or SOFTSWITCH_RUN_DIR) records
+what it created, so that "destroy" removes exactly that, also after a crash.`,
 	}
 	name := new(string)
 	cli.NameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
@@ -50,10 +50,10 @@ func labDeploy(name *string) *cobra.Command {
 		Use:   "deploy FILE|NAME",
 		Short: "Build a scenario's lab",
 		Long: `Build the topology of a scenario file and start its switches and hosts; flows are
-not started (see "lab start" and "lab run"). A lab that is up already, from the same
-file, is left as it is; another of the same name is removed with --replace only.
+not started (see "lab start" and "lab run"). A lab that is already up from the same
+file is left as it is; another lab of the same name is removed only with --replace.
 
--t FILE, as containerlab has it, is the same as FILE.`,
+-t FILE, as in containerlab, is the same as FILE.`,
 		Example:           "  sudo softswitch lab deploy scenarios/fattree-on-loop.yaml\n  softswitch lab deploy pause --dry-run",
 		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
@@ -109,14 +109,14 @@ func labExport() *cobra.Command {
 		Short: "Write containerlab files",
 		Long: `Write the lab of a scenario file as a folder of files for containerlab: a container
 for each switch and host, with its configuration, and the links between them. README.md
-in the folder says how to build it, and how to play the scenario there.
+in the folder says how to build the lab and how to play the scenario on it.
 
-With --machines the lab is divided among several machines, a folder for each: a host
-stays with its switch, and few links are cut. Those become VXLAN links, which carry
-pauses; the network between the machines needs an MTU that is 50 above the scenario's,
-over IPv6 70.
+With --machines the lab is divided among several machines, with a folder for each: a host
+stays with its switch, and few links are cut. Cut links become VXLAN links, which carry
+pauses; the network between the machines needs an MTU 50 bytes above the scenario's, or
+70 bytes over IPv6.
 
-Exit status: 0 the folder is there; 2 not, and nothing of it.`,
+Exit status: 0 the folder is written; 2 not, and nothing of it is left.`,
 		Example:           "  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab\n  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab --machines a=192.0.2.1,b=192.0.2.2 --underlay-mtu 1600",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
@@ -146,20 +146,20 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 		},
 	}
 	cli.OwnNameFlag(c, &name)
-	c.Flags().StringVar(&dir, "containerlab", "", "folder to make")
+	c.Flags().StringVar(&dir, "containerlab", "", "folder to create")
 	c.MarkFlagRequired("containerlab")
 	c.MarkFlagDirname("containerlab")
-	c.Flags().StringVar(&machines, "machines", "", "machines to divide it among, NAME=ADDRESS,...")
+	c.Flags().StringVar(&machines, "machines", "", "machines among which to divide the lab, NAME=ADDRESS,...")
 	c.Flags().IntVar(&opt.UnderlayMTU, "underlay-mtu", 1500, "MTU of the network between the machines")
-	c.Flags().StringVar(&opt.Image, "image", "softswitch:latest", "image of softswitch, as \"make image\" makes it")
+	c.Flags().StringVar(&opt.Image, "image", "softswitch:latest", "image of softswitch, as \"make image\" builds it")
 	cli.InsteadFlags(c, &in)
 	cli.SlowFlag(c, &in.Slow)
 	return c
 }
 
-// logLimitFlag is the flag of commands that build a lab: a setting of the scenario's own key.
+// logLimitFlag adds the flag --log-limit, which sets a key of the scenario.
 func logLimitFlag(c *cobra.Command, all *[]strictyaml.Setting) {
-	c.Flags().Var(&logLimit{all: all}, "log-limit", "how many MiB the event log of each node may have, instead of what the file says")
+	c.Flags().Var(&logLimit{all: all}, "log-limit", "maximum size of each node's event log in MiB, instead of the file's")
 }
 
 type logLimit struct {
@@ -182,18 +182,18 @@ func (l *logLimit) Set(text string) error {
 	return nil
 }
 
-// replaceFlag is the flag of commands that build a lab.
+// replaceFlag adds the flag --replace to a command that builds a lab.
 func replaceFlag(c *cobra.Command, replace *bool) {
-	c.Flags().BoolVar(replace, "replace", false, "remove another lab of the same name first, instead of refusing")
+	c.Flags().BoolVar(replace, "replace", false, "first remove another lab of the same name instead of refusing")
 }
 
-// shareFlags are flags of commands that build a lab.
+// shareFlags adds the flags by which nodes of a lab share processes.
 func shareFlags(c *cobra.Command, s *lab.Sharing) {
-	c.Flags().IntVar(&s.PerProcess, "nodes-per-process", 0, "how many nodes share a process, 1 for a process each (default: 1; all in a large fabric, or with --poll)")
-	c.Flags().BoolVar(&s.Poll, "poll", false, "have a process that nodes share look for frames all the time, instead of being woken: faster, and a processor each")
+	c.Flags().IntVar(&s.PerProcess, "nodes-per-process", 0, "number of nodes that share a process (default: 1; all in a large fabric, or with --poll)")
+	c.Flags().BoolVar(&s.Poll, "poll", false, "make shared processes poll for frames instead of waiting to be woken: faster, but each uses a whole processor")
 }
 
-// labNodes is for [netnslab.Up] alone.
+// labNodes returns a hidden command that only [netnslab.Up] calls.
 func labNodes() *cobra.Command {
 	var poll bool
 	c := &cobra.Command{
@@ -206,7 +206,7 @@ func labNodes() *cobra.Command {
 	return c
 }
 
-// orReplace adds to the error of a command with the flag --replace that there is one.
+// orReplace suggests --replace in the error that a lab already exists.
 func orReplace(err error) error {
 	var exists *netnslab.ExistsError
 	if errors.As(err, &exists) {
@@ -221,7 +221,7 @@ func labInspect(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "inspect [LAB]",
 		Short:             "Show nodes and links",
-		Long:              "Show the nodes and links of a lab: which processes run, which links are up.",
+		Long:              "Show the nodes and links of a lab, with the state of each process and link.",
 		Example:           "  sudo softswitch lab inspect\n  sudo softswitch lab inspect ss --json",
 		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.LabNames),
@@ -252,13 +252,13 @@ func labDestroy(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "destroy [LAB...]",
 		Short: "Remove labs",
-		Long: `Remove labs: exactly what they made, which is on record. A lab that is not up is
-nothing to do.
+		Long: `Remove labs: exactly the namespaces, links and processes that their state files record.
+If a lab is not up, there is nothing to do.
 
-A lab whose record is gone or cannot be read is refused, with what is left of it. With
---lost that is removed: namespaces whose lo bears the mark of the lab's directory, and
-processes that were started there with the token of a lab. What bears no mark is named
-and left alone.`,
+If the state file is missing or unreadable, the command lists what is left of the lab and
+refuses. --lost removes it: namespaces whose lo carries the mark of the lab's directory, and
+processes started in them with the token of a lab. Anything without a mark is named and
+left alone.`,
 		Example:           "  sudo softswitch lab destroy\n  sudo softswitch lab destroy one two\n  sudo softswitch lab destroy --all",
 		ValidArgsFunction: cli.LabNames,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -269,12 +269,12 @@ and left alone.`,
 			return netnslab.DownAll(names, lost, os.Stderr)
 		},
 	}
-	c.Flags().BoolVarP(&all, "all", "a", false, "every lab of this machine")
-	c.Flags().BoolVar(&lost, "lost", false, "also remove a lab whose record is missing: find its namespaces by their marks")
+	c.Flags().BoolVarP(&all, "all", "a", false, "all labs of this machine")
+	c.Flags().BoolVar(&lost, "lost", false, "also remove a lab whose state file is missing: find its namespaces by their marks")
 	return c
 }
 
-// toDestroy are the labs that the arguments, --all or --name tell.
+// toDestroy returns the labs that the arguments, --all or --name select.
 func toDestroy(cmd *cobra.Command, name string, args []string, all bool) ([]string, error) {
 	named := cmd.Flags().Changed("name")
 	switch {
@@ -300,9 +300,9 @@ func labList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List labs",
-		Long: `List the labs that are on record: those that are up, those of which something is gone
-("broken": "lab inspect" says what), those that only root may look into ("unknown", for
-another user) and those whose record cannot be read.`,
+		Long: `List the labs that have a state file: labs that are up; "broken" labs, of which a part is
+gone ("lab inspect" says which); "unknown" labs, which another user than root may not
+examine; and labs whose state file is unreadable.`,
 		Example: "  softswitch lab list\n  softswitch lab list --json",
 		Args:    cli.Arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {

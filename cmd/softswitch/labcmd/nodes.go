@@ -20,9 +20,9 @@ func labExec(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec NODE [--] COMMAND [ARG...]",
 		Short: "Run a command in a node",
-		Long: `Run a command in a node's namespace, where it sees the node's interfaces. Flags of
-exec itself, such as --name, stand before NODE; "--" may stand before COMMAND. No name
-server answers there: tcpdump needs -n.
+		Long: `Run a command in a node's namespace, with the node's interfaces. Flags of exec itself,
+such as --name, go before NODE; "--" may precede COMMAND. The namespace has no name
+server: tcpdump needs -n.
 
 Exit status: the command's; 2 it could not be run.`,
 		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
@@ -40,7 +40,7 @@ Exit status: the command's; 2 it could not be run.`,
 				_, err = lab.Pick(st, args[:1], "")
 			}
 			if err != nil && slices.ContainsFunc(args[1:], isName) {
-				return fmt.Errorf("%w; --name is the command's here: the lab's stands before NODE", err)
+				return fmt.Errorf("%w; --name after NODE belongs to the command: put the lab's before NODE", err)
 			}
 			if err != nil {
 				return err
@@ -48,13 +48,13 @@ Exit status: the command's; 2 it could not be run.`,
 			return cli.PassOn(st.Exec(cmd.Context(), args[0], commandOf(args), cli.Stdio))
 		},
 	}
-	c.Flags().SetInterspersed(false) // what follows NODE is the command's
+	c.Flags().SetInterspersed(false) // arguments after NODE belong to the command
 	return c
 }
 
 func isName(arg string) bool { return arg == "--name" || strings.HasPrefix(arg, "--name=") }
 
-// commandOf is the command after the node that it is for.
+// commandOf returns the command that follows the node in args.
 func commandOf(args []string) []string {
 	if len(args) > 1 && args[1] == "--" {
 		return args[2:]
@@ -69,13 +69,13 @@ func nodeAndCommand(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// labLink makes the commands that set a link down or up.
+// labLink returns a command that sets links down or up.
 func labLink(name *string, verb, becomes string, set func(o lab.Orders, ctx context.Context, links ...netnslab.LinkState) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   verb + " NODE NODE",
 		Short: "Set links " + becomes,
-		Long: "Set the links between two nodes " + becomes + `. It is done when the switches have noticed. Of several links
-between them NODE:INTERFACE names one, as "lab inspect" shows it.`,
+		Long: "Set the links between two nodes " + becomes + `. The command returns when the switches have noticed. If there
+are several links, NODE:INTERFACE names one, as "lab inspect" shows it.`,
 		Example:           "  sudo softswitch lab " + verb + " core0 agg1-0\n  sudo softswitch lab " + verb + " core0:to-agg1-0 agg1-0",
 		Args:              cli.Arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: cli.UpTo(2, cli.Offer(name, cli.LinkEnds)),
@@ -89,7 +89,7 @@ between them NODE:INTERFACE names one, as "lab inspect" shows it.`,
 	}
 }
 
-// labOrder makes c order something of nodes, whose names of completes.
+// labOrder makes c run do on nodes of the lab; of lists the names to complete.
 func labOrder(name *string, of func(*netnslab.State, []string) []string, c *cobra.Command, do func(ctx context.Context, to lab.Orders, args []string) error) *cobra.Command {
 	c.ValidArgsFunction = cli.Offer(name, of)
 	c.RunE = cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
@@ -101,9 +101,9 @@ func labOrder(name *string, of func(*netnslab.State, []string) []string, c *cobr
 func labKill(name *string) *cobra.Command {
 	return labOrder(name, cli.NodeNames, &cobra.Command{
 		Use:   "kill NODE...",
-		Short: "End nodes, as a crash",
-		Long: `End the processes of nodes at once (SIGKILL), as a crash does. Their namespaces and links
-stay, and their links stay up: what is sent to a dead switch is lost. A node that shares its
+		Short: "Kill nodes",
+		Long: `Kill the processes of nodes (SIGKILL), as a crash does. Their namespaces and links remain,
+and the links stay up: frames sent to a dead switch are lost. A node that shares its
 process ends alone. "lab restart" starts it again.`,
 		Example: "  sudo softswitch lab kill core0",
 		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
@@ -114,9 +114,9 @@ func labRestart(name *string) *cobra.Command {
 	return labOrder(name, cli.NodeNames, &cobra.Command{
 		Use:   "restart NODE...",
 		Short: "Restart nodes",
-		Long: `End the processes of nodes, if they are alive, and start them again, one after the other:
-with empty buffers, counters of zero and an event log that begins anew; a host sends when it
-is started (lab start). A run in which a node is restarted is not valid.
+		Long: `End the processes of nodes, if they are alive, and start them again, one after the other,
+with empty buffers, counters at zero and a new event log; a host sends only after "lab
+start". A run in which a node is restarted is not valid.
 
 Nodes that share a process cannot be restarted: give --nodes-per-process 1 to "lab deploy".`,
 		Example: "  sudo softswitch lab restart core0 agg1-0",
@@ -130,14 +130,14 @@ func labImpair(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "impair [NODE NODE]",
 		Short: "Delay or lose frames",
-		Long: `Have the link between two nodes, in both directions, delay, lose, repeat or reorder
-frames from now on. What no flag says, the link does not do; --clear ends it all. Without
-nodes, show what the links of the lab do, and how many frames they did it to. Of several
-links between two nodes NODE:INTERFACE names one.
+		Long: `Make the link between two nodes delay, lose, repeat or reorder frames from now on, in both
+directions. An impairment without a flag is off; --clear ends all of them. Without nodes,
+show the impairments of all links of the lab and how many frames each affected. If there
+are several links between two nodes, NODE:INTERFACE names one.
 
-A link keeps time to a millisecond. A run in which a link is impaired by hand is not valid:
-what belongs to an experiment is written in its scenario file (delay, jitter and so on of
-topology, and of its overrides).`,
+A link keeps time to 1 ms. A run in which a link is impaired by hand is not valid: put the
+impairments of an experiment into its scenario file (delay, jitter and so on of topology
+and its overrides).`,
 		Example: `  sudo softswitch lab impair core0 agg1-0 --delay 5ms --loss 1%
   sudo softswitch lab impair core0 agg1-0 --clear
   sudo softswitch lab impair`,
@@ -151,12 +151,12 @@ topology, and of its overrides).`,
 		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			switch given := w != (config.Wire{}); {
 			case len(args) == 0 && (given || clear):
-				return errors.New("lab impair: which link? give the two nodes that it joins")
+				return errors.New("lab impair: which link? give the two nodes at its ends")
 			case len(args) == 0:
 				all, err := lab.Wires(cmd.Context(), st)
 				return errors.Join(cli.PrintFinding(all, asJSON), err)
 			case given == clear:
-				return errors.New("lab impair: give --clear, or what the link is to do: --delay, --jitter, --control-loss, --loss, --duplicate, --reorder")
+				return errors.New("lab impair: give --clear or an impairment: --delay, --jitter, --control-loss, --loss, --duplicate, --reorder")
 			case asJSON:
 				return errors.New("lab impair: --json goes without nodes, where there is something to show")
 			}
@@ -168,13 +168,13 @@ topology, and of its overrides).`,
 		}),
 	}
 	f := c.Flags()
-	f.StringVar(&w.Delay, "delay", "", "how long a frame takes, 1ms to 10s")
-	f.StringVar(&w.Jitter, "jitter", "", "largest random extra delay, evenly from 0; frames keep their order")
+	f.StringVar(&w.Delay, "delay", "", "delay of each frame, 1ms to 10s")
+	f.StringVar(&w.Jitter, "jitter", "", "maximum random extra delay, uniform from 0; frames keep their order")
 	f.StringVar(&w.ControlLoss, "control-loss", "", "share of control frames (PFC, messages of detectors) that are lost, such as 0.5%")
 	f.StringVar(&w.Loss, "loss", "", "share of other frames that are lost")
-	f.StringVar(&w.Duplicate, "duplicate", "", "share of frames that come twice")
+	f.StringVar(&w.Duplicate, "duplicate", "", "share of frames that are duplicated")
 	f.StringVar(&w.Reorder, "reorder", "", "share of frames that take twice the delay, so that others overtake them")
-	f.BoolVar(&clear, "clear", false, "have the link carry frames as it did before anything was done to it: at once, all, in order")
+	f.BoolVar(&clear, "clear", false, "remove all impairments: the link carries all frames at once and in order")
 	f.BoolVar(&asJSON, "json", false, "print all links as JSON")
 	return c
 }
@@ -184,8 +184,8 @@ func labShell(name *string) *cobra.Command {
 		Use:   "shell NODE",
 		Short: "Open a shell in a node",
 		Long: `Open a shell in a node's namespace, where ip, ping and tcpdump see the node's
-interfaces. The prompt says which node it is; in the shell, SOFTSWITCH_LAB and
-SOFTSWITCH_NODE do. It is the shell of $SHELL, with its own start files, or sh.
+interfaces. The prompt shows the node; SOFTSWITCH_LAB and SOFTSWITCH_NODE hold the
+names of lab and node. The shell is $SHELL, with its own start files, or sh.
 
 Exit status: the shell's; 2 it could not be opened.`,
 		Example:           "  sudo softswitch lab shell core0\n  echo 'ip -s link' | sudo softswitch lab shell core0",
@@ -204,11 +204,11 @@ Exit status: the shell's; 2 it could not be opened.`,
 func labStart(name *string) *cobra.Command {
 	return toSenders(name, lab.Orders.Start, &cobra.Command{
 		Use:   "start [HOST...]",
-		Short: "Have hosts send",
-		Long: `Let the hosts of a lab that is up, or those that are named, send the flows of its
-scenario file: their times, and those of a host's "slow" and "storm", count from now,
-so that a flow that has a stop sends until then. Failures of links and of switches are
-not played: see "lab fail" and "lab heal". After "lab stop" it starts over.`,
+		Short: "Start flows of hosts",
+		Long: `Start the flows of the scenario file on all hosts of a lab that is up, or on the named
+hosts. Times of flows, and of a host's "slow" and "storm", count from now; a flow with a
+stop ends then. Failures of links and switches are not played: see "lab fail" and "lab
+heal". After "lab stop" it starts over.`,
 		Example: "  sudo softswitch lab start\n  sudo softswitch lab start h0-0-0 h0-0-1\n  docker exec clab-ring-h1 softswitch lab start --socket /run/control.sock",
 	})
 }
@@ -216,14 +216,14 @@ not played: see "lab fail" and "lab heal". After "lab stop" it starts over.`,
 func labStop(name *string) *cobra.Command {
 	return toSenders(name, lab.Orders.Stop, &cobra.Command{
 		Use:     "stop [HOST...]",
-		Short:   "Have hosts stop sending",
-		Long:    "Let hosts send no more until they are started again.",
+		Short:   "Stop flows of hosts",
+		Long:    "Stop the flows of hosts until \"lab start\" starts them again.",
 		Example: "  sudo softswitch lab stop\n  sudo softswitch lab stop h0-0-0",
 	})
 }
 
-// toSenders makes c tell hosts that send to do something: those of the lab that are named,
-// all, or the one behind a socket.
+// toSenders makes c run do on hosts with flows: the named hosts, all hosts of the lab, or the host
+// behind a socket.
 func toSenders(name *string, do func(o lab.Orders, ctx context.Context, hosts ...string) error, c *cobra.Command) *cobra.Command {
 	var t cli.Target
 	c.ValidArgsFunction = cli.Offer(name, cli.SenderNames)
@@ -243,9 +243,9 @@ func labStorm(name *string) *cobra.Command {
 	var class int
 	c := labOrder(name, cli.HostNames, &cobra.Command{
 		Use:   "storm HOST...",
-		Short: "Have hosts pause forever",
-		Long: `Let hosts send pauses of a class without end, whatever they receive, as broken NICs
-do; "lab normal" ends it. The class has to be one of the host's lossless ones.`,
+		Short: "Start pause storms",
+		Long: `Make hosts send pauses of a class without end, whatever they receive, as broken NICs
+do; "lab normal" ends it. The class must be a lossless class of the host.`,
 		Example: "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --class 4",
 		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
 	}, func(ctx context.Context, to lab.Orders, args []string) error { return to.Storm(ctx, class, args...) })
@@ -257,8 +257,8 @@ func labSlow(name *string) *cobra.Command {
 	return labOrder(name, cli.HostNames, &cobra.Command{
 		Use:   "slow HOST RATE",
 		Short: "Slow a host's receiver",
-		Long: `Limit the rate at which a host drains its receive buffers to RATE, such as 20Mbit/s: they
-fill, and it pauses its switch. "lab normal" ends it.`,
+		Long: `Limit the rate at which a host drains its receive buffers to RATE, such as 20Mbit/s. The
+buffers fill, and the host pauses its switch. "lab normal" ends it.`,
 		Example: "  sudo softswitch lab slow h2 20Mbit/s",
 		Args:    cli.Arguments(cobra.ExactArgs(2)),
 	}, func(ctx context.Context, to lab.Orders, args []string) error {

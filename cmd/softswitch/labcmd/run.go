@@ -20,7 +20,7 @@ import (
 	"softswitch/scenarios"
 )
 
-// playOptions are how a scenario is to be played on a lab.
+// playOptions are the options for playing a scenario on a lab.
 type playOptions struct {
 	load.Instead
 	play.LabOptions
@@ -34,21 +34,21 @@ func labRun(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run {FILE|NAME | --attach FILE}",
 		Short: "Play and judge a scenario",
-		Long: `Build a lab from a scenario file, play the scenario, and print its verdict: what
-the logs of all switches prove (was there a deadlock, since when), and what the
-detector declared. The lab is then removed. A lab of the same name that is up already
-is removed with --replace only; what a run that died left is removed in any case.
+		Long: `Build a lab from a scenario file, play the scenario, and print its verdict: what the
+logs of all switches prove (whether and since when there was a deadlock), and what the
+detector declared. Then remove the lab. A lab of the same name that is already up is
+removed only with --replace; the remains of a run that died are always removed.
 
-First it looks for 0.2 s at how late processes of this machine wake up, and gives every
-priority group slack besides its headroom, so that frames are not lost for that. The
-verdict says how much; "buffer: {slack: 0}" in the file is none.
+The command first measures for 0.2 s how late processes of this machine wake up, and adds
+slack to the headroom of every priority group, so that late wake-ups lose no frames. The
+verdict reports the slack; "buffer: {slack: 0}" in the file turns it off.
 
-Scenarios whose links are faster than processes can keep up with are played slower:
-"--slow 400" makes 100 Mbit/s of 40 Gbit/s and 2 s of 5 ms. A scenario that a live
-lab cannot play is refused with the reason.
+If links are faster than processes can forward, slow the scenario down: "--slow 400" turns
+40 Gbit/s into 100 Mbit/s and 5 ms into 2 s. A scenario that a live lab cannot play is
+refused with the reason.
 
-With --attach the scenario is played on nodes that somebody else built and has just
-started; FILE lists them, as for "lab attach". They are left as they are then.
+With --attach the scenario is played on nodes that another tool built and has just
+started; FILE lists them, as for "lab attach". The nodes are left running.
 
 Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 not;
 2 the scenario could not be played.`,
@@ -75,10 +75,10 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 	opt.flags(c)
 	cli.SlowFlag(c, &opt.Slow)
 	cli.SetFlag(c, &opt.Set)
-	c.Flags().StringVar(&opt.attach, "attach", "", "list of the nodes to play on, instead of a lab of its own")
+	c.Flags().StringVar(&opt.attach, "attach", "", "list of the nodes to play on, instead of building a lab")
 	c.MarkFlagFilename("attach", "yaml", "yml")
 	c.Flags().BoolVar(&opt.Keep, "keep", false, "leave the lab up afterwards")
-	c.Flags().IntVar(&opt.repeat, "repeat", 1, "play it so many times, each in a new lab, and sum up")
+	c.Flags().IntVar(&opt.repeat, "repeat", 1, "number of times to play it, each in a new lab, with a summary at the end")
 	return c
 }
 
@@ -88,15 +88,15 @@ func (opt *playOptions) flags(c *cobra.Command) {
 	cli.PageFlags(c, &opt.Page, &opt.Listen)
 	c.Flags().StringVar(&opt.Pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
 	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
-	c.Flags().StringVar(&opt.HTML, "html", "", "file that plays the run in a browser, by itself")
+	c.Flags().StringVar(&opt.HTML, "html", "", "write a self-contained page that plays the run in a browser to this file")
 	c.MarkFlagFilename("html")
 	replaceFlag(c, &opt.Replace)
 	shareFlags(c, &opt.Sharing)
 	logLimitFlag(c, &opt.Set)
-	c.Flags().BoolVar(&opt.rootless, "rootless", false, "play it in a user namespace, without root")
+	c.Flags().BoolVar(&opt.rootless, "rootless", false, "run in a user namespace, without root")
 }
 
-// play plays what plan makes, and prints what came of it.
+// play plays the scenario that plan returns, and prints the verdict.
 func (opt *playOptions) play(ctx context.Context, plan func() (*scenario.Plan, error)) error {
 	if opt.rootless && (opt.Keep || opt.Page) {
 		return errStays
@@ -121,14 +121,14 @@ func (opt *playOptions) play(ctx context.Context, plan func() (*scenario.Plan, e
 	return cli.PrintJudged(v, v.ExitCode() == 0, opt.json)
 }
 
-// playAttached plays the scenario of a list of nodes on them.
+// playAttached plays the scenario of a list of nodes on these nodes.
 func (opt *playOptions) playAttached(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("lab run: both %s and --attach %s, whose scenario is played", args[0], opt.attach)
 	}
 	for _, flag := range []string{"detector", "response", "slow", "set", "log-limit", "repeat", "pcap", "rootless", "nodes-per-process", "poll"} {
 		if cmd.Flags().Changed(flag) {
-			return fmt.Errorf("lab run: --%s is for a lab that is built for the run, and not for --attach", flag)
+			return fmt.Errorf("lab run: --%s is for a lab that is built for the run, not for --attach", flag)
 		}
 	}
 	nodes, plan, err := readNodes(cmd, opt.attach)
@@ -150,21 +150,21 @@ func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {
 	return cli.PrintJudged(sum, sum.AllMet(), opt.json)
 }
 
-// Demo is the command that shows a deadlock.
+// Demo returns the command that shows a deadlock.
 func Demo() *cobra.Command {
 	var opt playOptions
 	var show bool
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Make a PFC deadlock on a k=4 fat-tree and detect it",
-		Long: `Build a k=4 fat-tree of network namespaces, fail two links, let the detours close
-a ring of pauses, and show how the deadlock forms and is detected; then remove all
-of it. It is the scenario fattree-on-loop, which is built in. A lab of the same name
-that is up already is removed with --replace only.
+		Long: `Build a k=4 fat-tree of network namespaces, fail two links so that detours close a ring
+of pauses, and show how the deadlock forms and is detected; then remove everything. The
+scenario is fattree-on-loop, which is built in. A lab of the same name that is already up
+is removed only with --replace.
 
-With --show it is played three times, without a response, with "drop" and with
-"drop+trigger", and a page tells of it in acts: the space bar goes on, P makes it fit for
-the back of a room, B shows the first and the last run side by side, Home begins anew.
+--show plays it three times, without a response, with "drop" and with "drop+trigger", and
+presents the runs as acts on a page: the space bar continues, P enlarges the page for an
+audience, B shows the first and the last run side by side, Home returns to the start.
 
 Exit status: 0 the deadlock formed and was detected; 1 not, or the machine was too
 busy to tell; 2 it could not be played.`,
@@ -187,12 +187,12 @@ busy to tell; 2 it could not be played.`,
 		},
 	}
 	opt.flags(c)
-	c.Flags().BoolVar(&show, "show", false, "tell of it in acts, in a browser")
+	c.Flags().BoolVar(&show, "show", false, "present it as a show in acts, in a browser")
 	cli.NameFlag(c, c.Flags(), &opt.Name, netnslab.DefaultName)
 	return c
 }
 
-// show records the runs of a show and serves it, or writes it to a file.
+// show records the runs of a show and serves the page, or writes it to a file.
 func (opt *playOptions) show(cmd *cobra.Command) error {
 	for _, flag := range []string{"ui", "json", "pcap", "response"} {
 		if cmd.Flags().Changed(flag) {
@@ -219,12 +219,12 @@ func labWorlds(name *string) *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "worlds FILE|NAME...",
 		Short: "Compare live, simulated",
-		Long: `Play scenario files in both worlds, with itsy and with itsypaper, and print a table
-in Markdown: what the simulator says, what it says with the timing of a live lab, and
-what live labs say, which play the scenario as much slower as they need to.
+		Long: `Play scenario files in simulation and on live labs, with itsy and with itsypaper, and
+print a Markdown table with the results of the simulator, of the simulator with the timing
+of a live lab, and of live labs, which slow the scenario down as far as necessary.
 
-Exit status: 0 both worlds say the same wherever a live lab can play; 1 not, or no run
-of some scenario was valid; 2 a scenario could not be played.`,
+Exit status: 0 the results agree wherever a live lab can play; 1 not, or no run of some
+scenario was valid; 2 a scenario could not be played.`,
 		Example:           "  sudo softswitch lab worlds scenarios/*.yaml",
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.FilesAndNames,
@@ -240,22 +240,22 @@ of some scenario was valid; 2 a scenario could not be played.`,
 	return c
 }
 
-// rootlessInit is the command that is the first process of the namespaces of a rootless
-// lab.
+// rootlessInit is the name of the command that runs as the first process in the namespaces of a
+// rootless lab.
 const rootlessInit = "rootless-init"
 
 func labRootless() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rootless [COMMAND [ARG...]]",
 		Short: "Open a shell for labs",
-		Long: `Run a command, by default a shell, as root of a user namespace: labs can be made
-there without rights on the machine, with every command of softswitch. They are not
-those of the machine, and end with the command. What "lab run --rootless" does for
-one scenario, this does for a whole session.
+		Long: `Run a command, by default a shell, as root of a user namespace. Every softswitch command
+can use labs there without privileges on the machine. These labs are separate from the
+machine's and end with the command. "lab run --rootless" does this for one scenario, this
+command for a whole session.
 
-Nodes have no real-time priority there, and bursts find the kernel's default backlog:
-on a busy machine a run is sooner "not valid". "softswitch doctor" says whether the
-machine lets users make user namespaces, and what to do if not.`,
+Nodes have no real-time priority in it, and bursts meet the kernel's default backlog, so
+on a busy machine a run is more often "not valid". "softswitch doctor" says whether the
+machine lets users create user namespaces, and what to do if not.`,
 		Example:               "  softswitch lab rootless\n  softswitch lab rootless sh -c 'softswitch lab deploy -t scenarios/pause.yaml && softswitch lab exec h1 ping -c 3 10.100.1.2'",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -265,12 +265,12 @@ machine lets users make user namespaces, and what to do if not.`,
 			return runRootless(cmd.Context(), args)
 		},
 	}
-	c.Flags().SetInterspersed(false) // what follows is the command's
+	c.Flags().SetInterspersed(false) // flags after the command belong to it
 	cli.NoNameFlag(c)
 	return c
 }
 
-// orRootless adds to the error of a command with the flag --rootless that there is one.
+// orRootless suggests --rootless in a permission error.
 func orRootless(err error) error {
 	if errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 {
 		return fmt.Errorf("%w; run with sudo, or without root: --rootless", err)
@@ -278,7 +278,7 @@ func orRootless(err error) error {
 	return err
 }
 
-// again runs this very command once more, without --rootless, in a user namespace.
+// again runs this command again, without --rootless, in a user namespace.
 func again(ctx context.Context) (err error) {
 	args := slices.DeleteFunc(slices.Clone(os.Args), func(a string) bool { return a == "--rootless" || a == "--rootless=true" })
 	if args[0], err = os.Executable(); err != nil {
@@ -291,10 +291,10 @@ func runRootless(ctx context.Context, argv []string) error {
 	return cli.PassOn(netnslab.Rootless(ctx, []string{rootlessInit}, argv, cli.Stdio))
 }
 
-// errStays is for options that need a lab which outlives the command.
-var errStays = errors.New("--rootless goes with none of --keep, --show, --ui: its lab ends with the command, and nobody outside reaches it; for a session: softswitch lab rootless")
+// errStays is the error of options that need a lab which outlives the command.
+var errStays = errors.New("--rootless goes with none of --keep, --show, --ui: its lab ends with the command and cannot be reached from outside; for a session: softswitch lab rootless")
 
-// latenessCommand is for [lab.ScaleHeadroom] alone.
+// latenessCommand returns a hidden command that only [lab.ScaleHeadroom] calls.
 func latenessCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    lab.LatenessCommand,
@@ -304,7 +304,7 @@ func latenessCommand() *cobra.Command {
 	}
 }
 
-// rootlessInitCommand is for [netnslab.Rootless] alone.
+// rootlessInitCommand returns a hidden command that only [netnslab.Rootless] calls.
 func rootlessInitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                rootlessInit,

@@ -11,14 +11,14 @@ import (
 	"softswitch/node/client"
 )
 
-// Auth is the command with those about keys.
+// Auth returns the command "auth" with its subcommands.
 func Auth() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "auth",
 		Short: "Change the keys of authenticated links",
-		Long: `Change the keys by which switches tell that pauses, labels and messages are their
-neighbour's own (scenario key auth, or a switch's file: ports[].auth and live.keys).
-"softswitch show auth" shows the links, and what was refused on them.`,
+		Long: `Change the keys with which switches authenticate the pauses, labels and messages of their
+neighbours (scenario key auth, or in a switch's file ports[].auth and live.keys).
+"softswitch show auth" shows the links and the frames refused on them.`,
 	}, authReloadCommand(), authRotateCommand())
 }
 
@@ -26,13 +26,12 @@ func authReloadCommand() *cobra.Command {
 	t := &cli.Target{}
 	c := &cobra.Command{
 		Use:   "reload [SWITCH...]",
-		Short: "Have switches read their files of keys again",
-		Long: `Have switches read their files of keys again. To change a key without a frame that
-is refused, give both ends the new one behind the old one and reload, then put it
-first and reload, then take the old one away and reload: "softswitch auth rotate"
-does that for all links of a lab.
+		Short: "Make switches reload their key files",
+		Long: `Make switches reload their key files. To change a key without refusing a frame, add the
+new key after the old one at both ends and reload, then put it first and reload, then
+remove the old one and reload. "softswitch auth rotate" does this for all links of a lab.
 
-Exit status: 0 done; 2 not, on one switch at least, which keeps the keys it had.`,
+Exit status: 0 done; 2 not done on at least one switch, which keeps its old keys.`,
 		Example:           "  sudo softswitch auth reload core0 agg0-0\n  sudo softswitch auth reload --socket /run/s1.sock",
 		ValidArgsFunction: t.Complete(cli.SwitchNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -47,12 +46,12 @@ func authRotateCommand() *cobra.Command {
 	var name string
 	c := &cobra.Command{
 		Use:   "rotate [LAB]",
-		Short: "Give all authenticated links of a lab new keys, while it runs",
-		Long: `Give all authenticated links of a lab new keys, while it runs: all switches believe
-the new key too, then all sign with it, then all believe it alone. No frame is
-refused meanwhile.
+		Short: "Replace the keys of all authenticated links of a running lab",
+		Long: `Replace the keys of all authenticated links of a running lab: first all switches accept
+the new key as well, then all sign with it, then all accept only the new key. No frame is
+refused during the change.
 
-Exit status: 0 done; 2 not: the links go on with the keys that they have.`,
+Exit status: 0 done; 2 not done: the links keep their present keys.`,
 		Example: "  sudo softswitch auth rotate",
 		Args:    cli.Arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -8,13 +8,13 @@ import (
 	"softswitch/node/client"
 )
 
-// Clear is the command with those that begin counters anew.
+// Clear returns the command "clear" with its subcommands, which reset counters.
 func Clear() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clear",
 		Short: "Reset a switch's counters and watermarks, for every viewer",
-		Long: `Reset counters and watermarks of running switches, for every viewer: the switch keeps a copy of its counters, and "softswitch show" shows the
-difference. Metrics are not affected.`,
+		Long: `Reset counters and watermarks of running switches, for every viewer. The switch stores a
+copy of its counters, and "softswitch show" shows the difference. Metrics are not affected.`,
 		Example: "  sudo softswitch clear pfc counters\n  sudo softswitch clear watermarks core0 core1",
 	}
 	t := &cli.Target{}
@@ -31,7 +31,7 @@ difference. Metrics are not affected.`,
 	return c
 }
 
-// clearLeaf is the command that clears things, whose names are those of requests.
+// clearLeaf returns the command that clears things, named as in the requests to a switch.
 func clearLeaf(t *cli.Target, use, short string, things ...string) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " [SWITCH...]", Short: short,

@@ -1,6 +1,6 @@
-// Package nodecmd are the commands that run a node, and those that speak to running ones: "run",
+// Package nodecmd contains the commands that run a node or send requests to running nodes: "run",
 // "nic", "show", "clear", "pfcwd", "auth".
 //
-// Read in this order: run.go, nic.go, show.go, clear.go, pfcwd.go, auth.go. What they do
-// is in packages live/node, view/show and lab.
+// Read in this order: run.go, nic.go, show.go, clear.go, pfcwd.go, auth.go. Packages live/node,
+// view/show and lab implement them.
 package nodecmd

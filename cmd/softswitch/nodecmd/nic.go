@@ -20,7 +20,7 @@ import (
 	"softswitch/view/show"
 )
 
-// NIC is the command that runs a NIC.
+// NIC returns the command that runs a NIC.
 func NIC() *cobra.Command {
 	var file string
 	var h config.Host
@@ -29,14 +29,14 @@ func NIC() *cobra.Command {
 		Use:   "nic {-c FILE | --wire INTERFACE --address ADDRESS}",
 		Short: "Run a NIC with PFC for programs of a host",
 		Long: `Run the NIC of a host until SIGINT or SIGTERM, for programs such as ping and iperf3. It
-makes an interface for them, a TAP device with the host's address, and leads what they
-send into a queue for each class, by DSCP. A queue whose class the far end pauses waits;
-when it is full, what programs send is dropped in the host, as they do not wait. A class
-that comes faster than the stack takes it is paused in turn.
+creates an interface for them, a TAP device with the host's address, and puts their packets
+into one queue per class, by DSCP. A queue waits while the far end pauses its class; when
+the queue is full, the host drops further packets, because programs do not wait. If a class
+arrives faster than the stack takes it, the NIC pauses it in turn.
 
-The wire's interface must have no address of its own: what the kernel sent by it would
-bypass the NIC. The file is a host's with the key "stack"; a lab runs one for each host
-that the scenario lists under "nics".`,
+The interface of the wire must have no address: packets that the kernel sent by it would
+bypass the NIC. The configuration file is that of a host with the key "stack"; a lab runs
+one NIC for each host that the scenario lists under "nics".`,
 		Example: `  sudo softswitch nic --wire eth1 --address 10.0.0.2/24 --rate 100Mbit/s
   sudo softswitch lab exec h1 iperf3 -c 10.100.1.2 -u -b 80M --dscp 26
   sudo softswitch nic show
@@ -60,17 +60,17 @@ that the scenario lists under "nics".`,
 	f := c.Flags()
 	f.StringVarP(&file, "config", "c", "", "configuration file (YAML), instead of the other flags")
 	f.StringVar(&h.Port.Name, "wire", "", "interface to the fabric")
-	f.StringVar(&h.Stack, "stack", "nic0", "interface to make for programs")
+	f.StringVar(&h.Stack, "stack", "nic0", "interface to create for programs")
 	f.TextVar(&h.Address, "address", h.Address, `address of the host with its prefix length, "10.0.0.2/24"`)
-	f.TextVar(&h.Gateway, "gateway", h.Gateway, "where the default route leads")
-	f.TextVar(&h.Port.Rate, "rate", h.Port.Rate, `rate of the wire, by which a pause is measured, "100Mbit/s"; "0" is unlimited`)
-	f.StringVar(&h.Live.Control, "control", "", "control socket to make, for show, slow and normal")
+	f.TextVar(&h.Gateway, "gateway", h.Gateway, "gateway of the default route")
+	f.TextVar(&h.Port.Rate, "rate", h.Port.Rate, `rate of the wire, which determines how long a pause lasts, "100Mbit/s"; "0" is unlimited`)
+	f.StringVar(&h.Live.Control, "control", "", "control socket to create, for show, slow and normal")
 	waitFlag(c, &wait)
 	c.MarkFlagFilename("config", "yaml", "yml")
 	return c
 }
 
-// nicConfig is the configuration of a file, or what flags say of it.
+// nicConfig loads the configuration from file or, without one, takes it from flags.
 func nicConfig(file string, flags config.Host) (config.Host, error) {
 	switch {
 	case file != "" && flags.Port.Name != "":
@@ -99,10 +99,10 @@ func nicConfig(file string, flags config.Host) (config.Host, error) {
 func nicSlow() *cobra.Command {
 	return nicAct(&cobra.Command{
 		Use:   "slow [HOST] RATE",
-		Short: "Let the stack of a host take frames at a rate only",
-		Long: `Let the stack of a host take frames at a rate only, of all classes together. When the
-receive buffer of a lossless class is three quarters full, the NIC pauses it, and
-resumes it when it is half empty.`,
+		Short: "Limit the rate at which the stack of a host takes frames",
+		Long: `Limit the rate at which the stack of a host takes frames, of all classes together. When
+the receive buffer of a lossless class is three quarters full, the NIC pauses the class;
+when it is half empty, the NIC resumes it.`,
 		Example: "  sudo softswitch nic slow h2 20Mbit/s",
 		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
 	}, func(ctx context.Context, t *cli.Target, args []string) error {
@@ -122,7 +122,7 @@ resumes it when it is half empty.`,
 func nicNormal() *cobra.Command {
 	return nicAct(&cobra.Command{
 		Use:     "normal [HOST]",
-		Short:   "Let the stack of a host take frames at once again",
+		Short:   "End the rate limit of the stack of a host",
 		Example: "  sudo softswitch nic normal h2",
 		Args:    cli.Arguments(cobra.MaximumNArgs(1)),
 	}, func(ctx context.Context, t *cli.Target, args []string) error {
@@ -134,7 +134,7 @@ func nicNormal() *cobra.Command {
 	})
 }
 
-// nicAct makes c do something to NICs.
+// nicAct makes c run do on NICs.
 func nicAct(c *cobra.Command, do func(ctx context.Context, t *cli.Target, args []string) error) *cobra.Command {
 	t := &cli.Target{}
 	t.Flags(c, c.Flags(), "NIC")
@@ -148,13 +148,13 @@ func nicShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [HOST...]",
 		Short: "Show what NICs sent, received and paused, and where frames were lost",
-		Long: `Show what NICs sent and received by class, what they were paused and paused in turn,
-and where frames were lost: in the hosts, apart from that in the fabric.
+		Long: `Show the frames that NICs sent and received by class, the pauses they received and sent,
+and where frames were lost: in the hosts and, separately, in the fabric.
 
   Send queue    the queue of the class was full: programs do not wait while it is paused
   Device queue  the kernel's queue to the NIC was full
-  Sockets       the buffer of the socket that a datagram was for was full
-  On arrival    the NIC lost what the fabric had delivered`,
+  Sockets       the buffer of the receiving socket was full
+  On arrival    the NIC lost frames that the fabric had delivered`,
 		Example:           "  sudo softswitch nic show\n  sudo softswitch nic show h1 --watch=1s",
 		ValidArgsFunction: s.target.Complete(cli.NICNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -175,18 +175,18 @@ and where frames were lost: in the hosts, apart from that in the fabric.
 	return c
 }
 
-// NICDemo is the command that shows what a NIC is for, called use.
+// NICDemo returns the command, named use, that demonstrates a NIC.
 func NICDemo(use string) *cobra.Command {
 	var name string
 	c := cli.Printed(&cobra.Command{
 		Use:   use,
 		Short: "Run iperf3 and ping through two switches to a slow receiver, and show that the fabric loses nothing",
-		Long: `Build a lab of two switches and two hosts with NICs, slow the receiver's down to half of
-what iperf3 sends it (UDP in lossless class 3, DSCP 26), run ping beside it in class 0,
-and show who was paused and where frames were lost; then remove all of it.
+		Long: `Build a lab of two switches and two hosts with NICs, slow the receiver's NIC down to half
+the rate of iperf3 (UDP in lossless class 3, DSCP 26), run ping at the same time in class
+0, and show who was paused and where frames were lost; then remove everything.
 
 Exit status: 0 the pauses reached the sender's NIC and no frame was lost in the fabric; 1
-not so, or the machine was too busy to tell; 2 it could not be played.`,
+not, or the machine was too busy to tell; 2 it could not be played.`,
 		Example: "  sudo softswitch demo nic\n  sudo softswitch demo nic --json 2>/dev/null",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print the result as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {

@@ -11,16 +11,16 @@ import (
 	"softswitch/node/client"
 )
 
-// PFCWD is the command with those about the PFC watchdog.
+// PFCWD returns the command "pfcwd" with its subcommands.
 func PFCWD() *cobra.Command {
 	s := &shower{}
 	var chosen []string
 	c := &cobra.Command{
 		Use:   "pfcwd",
 		Short: "The PFC watchdog of running switches: start, stop, show",
-		Long: `The PFC watchdog of SONiC, on running switches: of all switches of a lab, of those
-that --switch names, or of the one behind a control socket. A switch has one detector:
-a watchdog can be started on a switch that runs none, or another watchdog.`,
+		Long: `Control the PFC watchdog, as in SONiC, on running switches: on all switches of a lab, on
+those named by --switch, or on the one behind a control socket. A switch has one detector:
+a watchdog can be started on a switch without a detector, or with another watchdog.`,
 	}
 	s.target.Flags(c, c.PersistentFlags(), "switch")
 	shown := below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
@@ -38,7 +38,7 @@ a watchdog can be started on a switch that runs none, or another watchdog.`,
 	return c
 }
 
-// pfcwdOrder has the switches do something about their watchdogs.
+// pfcwdOrder calls do for each switch.
 type pfcwdOrder func(cmd *cobra.Command, do func(control.Endpoint) error) error
 
 func pfcwdStart(order pfcwdOrder) *cobra.Command {
@@ -46,11 +46,10 @@ func pfcwdStart(order pfcwdOrder) *cobra.Command {
 	var restoration int
 	c := &cobra.Command{
 		Use:   "start PORT... DETECTION_MS",
-		Short: "Start the watchdog on ports, in place of what was started before",
-		Long: `Start the watchdog on ports ("all" is every port), in place of what was started
-before. DETECTION_MS is how long a queue is paused and stands still until that is
-called a storm. The restoration time, how long no pause has come when a storm is over,
-is twice that unless it is given.`,
+		Short: "Start the watchdog on ports, replacing the previous configuration",
+		Long: `Start the watchdog on ports ("all" is every port), replacing the previous configuration.
+A queue that is paused and sends nothing for DETECTION_MS is in a storm. The storm ends
+when no pause has arrived for the restoration time, by default twice DETECTION_MS.`,
 		Example: "  sudo softswitch pfcwd start --action drop all 400 --restoration-time 400\n  sudo softswitch pfcwd start --switch core0 to-agg0-0 200",
 		Args:    cli.Arguments(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,7 +65,7 @@ is twice that unless it is given.`,
 		},
 	}
 	actions := []string{"drop", "forward", "alert"}
-	c.Flags().StringVarP(&action, "action", "a", "drop", "what to do about a storm: "+strings.Join(actions, ", "))
+	c.Flags().StringVarP(&action, "action", "a", "drop", "action on a storm: "+strings.Join(actions, ", "))
 	c.RegisterFlagCompletionFunc("action", cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().IntVarP(&restoration, "restoration-time", "r", 0, "restoration time in ms (default: twice DETECTION_MS)")
 	return c
@@ -75,7 +74,7 @@ is twice that unless it is given.`,
 func pfcwdStop(order pfcwdOrder) *cobra.Command {
 	return &cobra.Command{
 		Use:     "stop [PORT...]",
-		Short:   "Stop the watchdog, or stop to watch some ports",
+		Short:   "Stop the watchdog, on all ports or on some",
 		Example: "  sudo softswitch pfcwd stop\n  sudo softswitch pfcwd stop --switch core0 to-agg0-0",
 		RunE: func(cmd *cobra.Command, ports []string) error {
 			return order(cmd, func(e control.Endpoint) error { return client.StopWatchdog(e, ports) })

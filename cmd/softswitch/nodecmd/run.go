@@ -18,26 +18,26 @@ import (
 	"softswitch/play/validate"
 )
 
-// Run is the command that runs a switch, or a host.
+// Run returns the command that runs a switch or a host.
 func Run() *cobra.Command {
 	var file, detector, record, metricsAddr, socket string
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "run [-c FILE] [PORT...]",
 		Short: "Run a switch or a host on network interfaces",
-		Long: `Run a switch on network interfaces until SIGINT or SIGTERM. It says what it runs, and
-which of its ports are down.
+		Long: `Run a switch on network interfaces until SIGINT or SIGTERM. It first prints its
+configuration and the ports that are down.
 
 Without a file it is a learning bridge over the given interfaces, with PFC on
 classes 3 and 4. With a file, the interfaces are those of the file.
 
-A file with the key "port" is that of an end host: it sends the flows of its file, honours
-PFC, counts what it receives, and misbehaves when its file, or a control request, says so.
-The kernel's stack on the same interface keeps answering ping.
+A file with the key "port" configures an end host: it sends the flows of its file, honours
+PFC, counts the frames it receives, and misbehaves when its file or a control request says
+so. The kernel's stack on the same interface keeps answering ping.
 
-It is tested on veths. A NIC may take the pauses that it receives for itself, and
-the switch never sees them: "ethtool -A NIC rx off tx off" switches link-level flow control
-off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
+It is tested on veths. A NIC may consume the pauses it receives, so that the switch never
+sees them: "ethtool -A NIC rx off tx off" turns link-level flow control off, and the
+driver's own tool turns PFC off; docs/lab.md says what else to expect.`,
 		Example: `  sudo softswitch run veth0 veth1
   sudo softswitch run -c switch.yaml --record s1.rec
   softswitch run replay s1.rec`,
@@ -72,21 +72,22 @@ off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
 	cli.DetectorFlag(c, &detector, "", "deadlock detector: %s (default: the file's, or none)")
-	c.Flags().StringVar(&record, "record", "", "file for every call of the node, for run replay")
-	c.Flags().StringVar(&metricsAddr, "metrics", "", "where to listen for Prometheus, HOST:PORT; without a host it is 127.0.0.1")
-	c.Flags().StringVar(&socket, "control", "", "control socket to make, for softswitch show, clear and pfcwd")
+	c.Flags().StringVar(&record, "record", "", "record every call of the node in this file, for run replay")
+	c.Flags().StringVar(&metricsAddr, "metrics", "", "listen address for Prometheus, HOST:PORT; the default host is 127.0.0.1")
+	c.Flags().StringVar(&socket, "control", "", "control socket to create, for softswitch show, clear and pfcwd")
 	waitFlag(c, &wait)
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c
 }
 
-// waitFlag is for who starts before its interfaces are there, as in a container.
+// waitFlag adds the flag --wait, for a node that starts before its interfaces exist, as in a
+// container.
 func waitFlag(c *cobra.Command, wait *time.Duration) {
-	c.Flags().DurationVar(wait, "wait", 0, `how long to wait for interfaces that are not there yet, "60s"`)
+	c.Flags().DurationVar(wait, "wait", 0, `how long to wait for interfaces that do not exist yet, "60s"`)
 }
 
-// switchConfig is the configuration of a file, or of a bridge over ports.
+// switchConfig returns the configuration from a file, or of a bridge over ports.
 func switchConfig(file string, data []byte, detector string, ports []string) (cfg config.Switch, err error) {
 	var warnings []string
 	switch {
@@ -115,7 +116,7 @@ func switchConfig(file string, data []byte, detector string, ports []string) (cf
 	return cfg, nil
 }
 
-// runHost runs the host of a file. Flags of switches are refused.
+// runHost runs the host that a file configures. It refuses flags of switches.
 func runHost(cmd *cobra.Command, file string, data []byte, record string, wait time.Duration) error {
 	for _, flag := range []string{"detector", "metrics", "control"} {
 		if cmd.Flags().Changed(flag) && cmd.Name() == "run" {
@@ -135,7 +136,7 @@ func runHost(cmd *cobra.Command, file string, data []byte, record string, wait t
 	return node.RunHost(cmd.Context(), cfg, record, node.Place{})
 }
 
-// Host is what labs run hosts by, and how a host was run before "run" did so.
+// Host returns the hidden command with which labs run hosts. It is the former name of "run" for hosts.
 func Host() *cobra.Command {
 	var file, record string
 	var wait time.Duration
@@ -153,7 +154,7 @@ func Host() *cobra.Command {
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
 	c.MarkFlagRequired("config")
-	c.Flags().StringVar(&record, "record", "", "file for every call of the host, for run replay")
+	c.Flags().StringVar(&record, "record", "", "record every call of the host in this file, for run replay")
 	waitFlag(c, &wait)
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")

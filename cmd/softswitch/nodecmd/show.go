@@ -15,14 +15,14 @@ import (
 	"softswitch/view/show"
 )
 
-// Show is the command with those that show what nodes know.
+// Show returns the command "show" with its subcommands, which show the state of nodes.
 func Show() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show",
 		Short: "Show what a running switch counts, holds and knows",
-		Long: `Show what running switches count, hold and know, in the words and columns of
-SONiC: of all switches of a lab, of those that are named, or of the one behind a
-control socket (run --control).`,
+		Long: `Show counters, buffers and tables of running switches, with the terms and columns of
+SONiC: of all switches of a lab, of the named switches, or of the one behind a control
+socket (run --control).`,
 		Example: `  sudo softswitch show pfc counters
   sudo softswitch show priority-group watermark headroom core0 --watch
   sudo softswitch show deadlock --name mylab --check-deadlock
@@ -33,8 +33,8 @@ control socket (run --control).`,
 	cli.Group(
 		c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(),
 		below("buffer", "The buffer's configuration", leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())),
-		s.deadlock(), s.causes(), s.actions("actions"), s.itsy(), leaf(s, "auth", "Links that are authenticated, and what was refused on them", "", show.Authentication()), s.interfaces(),
-		leaf(s, "route", "Routes, which of their ports are in use, and their backups", "", show.Routes()),
+		s.deadlock(), s.causes(), s.actions("actions"), s.itsy(), leaf(s, "auth", "Authenticated links, and the frames refused on them", "", show.Authentication()), s.interfaces(),
+		leaf(s, "route", "Routes, their ports in use, and their backups", "", show.Routes()),
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
 		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.connections(),
 	)
@@ -43,7 +43,7 @@ control socket (run --control).`,
 	return c
 }
 
-// giveExamples gives an example to each command below c that has none; with is what stands behind it.
+// giveExamples adds an example to each command below c that has none; with is its arguments.
 func giveExamples(c *cobra.Command, with string) {
 	for _, sub := range c.Commands() {
 		giveExamples(sub, with)
@@ -53,14 +53,15 @@ func giveExamples(c *cobra.Command, with string) {
 	}
 }
 
-// shower is how things are shown.
+// shower holds the flags of a command that shows something.
 type shower struct {
 	target cli.Target
 	json   bool
 	watch  time.Duration
 }
 
-// flags gives c the flags f; one is what is behind a socket, node what answers.
+// flags adds the flags to f, a flag set of c; one is the kind of node behind a socket, node the kind
+// of node that answers.
 func (s *shower) flags(c *cobra.Command, f *pflag.FlagSet, one, node string) {
 	s.target.Flags(c, f, one)
 	s.printFlags(f, node)
@@ -68,21 +69,21 @@ func (s *shower) flags(c *cobra.Command, f *pflag.FlagSet, one, node string) {
 
 func (s *shower) printFlags(f *pflag.FlagSet, node string) {
 	f.BoolVar(&s.json, "json", false, "print JSON: an object by "+node)
-	f.DurationVar(&s.watch, "watch", 0, "show it again and again, at this interval (--watch alone: 2s)")
+	f.DurationVar(&s.watch, "watch", 0, "repeat at this interval (--watch alone: 2s)")
 	f.Lookup("watch").NoOptDefVal = "2s"
 }
 
-// below makes a command that holds others.
+// below returns a command that only contains subcommands.
 func below(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return cli.Group(&cobra.Command{Use: use, Short: short}, commands...)
 }
 
-// leaf is the command that shows v of switches.
+// leaf returns the command that shows v of switches.
 func leaf[T any](s *shower, use, short, long string, v show.View[T]) *cobra.Command {
 	return leafOf(s, use+" [SWITCH...]", short, long, v, cli.SwitchNames, s.target.Switches)
 }
 
-// leafOf is the command that shows v of the nodes that find finds, which of completes.
+// leafOf returns the command that shows v of the nodes that find finds; of lists the names to complete.
 func leafOf[T any](s *shower, use, short, long string, v show.View[T], of func(*netnslab.State, []string) []string, find func([]string) ([]control.Endpoint, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: long,
@@ -97,22 +98,22 @@ func leafOf[T any](s *shower, use, short, long string, v show.View[T], of func(*
 	}
 }
 
-// repeat calls once, or with --watch again and again until ctx ends or it fails.
+// repeat calls once one time or, with --watch, repeatedly until ctx ends or once fails.
 func (s *shower) repeat(ctx context.Context, once func(io.Writer) error) error {
 	return show.Repeat(ctx, os.Stdout, s.watch, s.format(), cli.ErrUnmet, once)
 }
 
-// format is one line for each showing of many.
+// format returns the output format: with --watch and --json, one line per repetition.
 func (s *shower) format() show.Format { return show.Format{JSON: s.json, Line: s.watch != 0} }
 
 func (s *shower) pfc() *cobra.Command {
 	history := false
-	counters := leaf(s, "counters", "PFC frames received and sent, by port and priority", `PFC frames received and sent, by port and priority, resumes and repeated pauses
-among them, since the switch started or "softswitch clear pfc counters".
+	counters := leaf(s, "counters", "PFC frames received and sent, by port and priority", `PFC frames received and sent, by port and priority, including resumes and repeated
+pauses, since the switch started or "softswitch clear pfc counters".
 
-With --history what the received pauses did to each egress queue: how often it came
-to be paused, how long in all, and how long the latest pause lasted or has lasted.`, show.PFC(&history))
-	counters.Flags().BoolVar(&history, "history", false, "what the received pauses did to the queues")
+--history shows the effect of received pauses on each egress queue: how often it was
+paused, for how long in total, and how long the latest pause lasted or has lasted.`, show.PFC(&history))
+	counters.Flags().BoolVar(&history, "history", false, "show the effect of received pauses on the queues")
 	priority := leaf(s, "priority", "Lossless priorities by interface", "", show.LosslessPriorities())
 	return below("pfc", "PFC counters and priorities", counters, priority)
 }
@@ -122,43 +123,42 @@ func (s *shower) pfcwd() *cobra.Command {
 }
 
 func (s *shower) pfcwdConfig() *cobra.Command {
-	return leaf(s, "config", "What the PFC watchdog goes by, by port", `What the PFC watchdog goes by, by port; times in milliseconds. Switches without
-a watchdog have no lines.`, show.WatchdogConfig())
+	return leaf(s, "config", "Configuration of the PFC watchdog, by port", `Configuration of the PFC watchdog, by port; times in milliseconds. Switches without a
+watchdog have no lines.`, show.WatchdogConfig())
 }
 
 func (s *shower) pfcwdStats() *cobra.Command {
 	empty := false
 	c := leaf(s, "stats", "Storms that the PFC watchdog saw, by queue", "", show.WatchdogStats(&empty))
-	c.Flags().BoolVarP(&empty, "empty", "e", false, "queues without a storm too")
+	c.Flags().BoolVarP(&empty, "empty", "e", false, "also show queues without a storm")
 	return c
 }
 
 func (s *shower) priorityGroup() *cobra.Command {
-	headroom := leaf(s, "headroom", "The most headroom that was used, by port and priority group", "", show.HeadroomWatermarks())
-	shared := leaf(s, "shared", "The most bytes that were held, by port and priority group", `The most bytes that a priority group held since the watermark was cleared: in
-its reserved minimum, the shared pool and its headroom.`, show.SharedWatermarks())
-	return below("priority-group", "Ingress priority groups", below("watermark", "The most that priority groups held, in bytes", headroom, shared))
+	headroom := leaf(s, "headroom", "Maximum headroom used, by port and priority group", "", show.HeadroomWatermarks())
+	shared := leaf(s, "shared", "Maximum bytes held, by port and priority group", `Maximum bytes that a priority group held since the watermark was cleared: in its reserved
+minimum, the shared pool and its headroom.`, show.SharedWatermarks())
+	return below("priority-group", "Ingress priority groups", below("watermark", "Maximum occupancy of priority groups, in bytes", headroom, shared))
 }
 
 func (s *shower) queue() *cobra.Command {
 	nonzero := false
-	counters := leaf(s, "counters", "Frames and bytes that left, by port and queue", `Frames and bytes that left, by port and queue, since the switch started or
-"softswitch clear queue counters". Dropped are frames that were dropped in the queue
-on purpose, by a watchdog or to break a deadlock; other drops are counted where the
-frame came in: see "softswitch show interfaces counters".`, show.QueueCounters(&nonzero))
-	counters.Flags().BoolVar(&nonzero, "nonzero", false, "only queues that have counted something")
-	watermark := leaf(s, "watermark", "The most bytes that waited, by port and queue", "", show.QueueWatermarks())
+	counters := leaf(s, "counters", "Frames and bytes sent, by port and queue", `Frames and bytes sent, by port and queue, since the switch started or "softswitch clear
+queue counters". Dropped counts frames dropped in the queue on purpose, by a watchdog or
+to break a deadlock; other drops are counted at the ingress port: see "softswitch show
+interfaces counters".`, show.QueueCounters(&nonzero))
+	counters.Flags().BoolVar(&nonzero, "nonzero", false, "only queues with nonzero counters")
+	watermark := leaf(s, "watermark", "Maximum bytes queued, by port and queue", "", show.QueueWatermarks())
 	return below("queue", "Egress queues", counters, watermark)
 }
 
 func (s *shower) interfaces() *cobra.Command {
 	status := leaf(s, "status", "Speed, state and far end of each interface", "", show.InterfaceStatus())
-	counters := leaf(s, "counters", "Frames and bytes of each interface, and why frames were dropped", `Data frames and their bytes, without FCS, since the switch started or
-"softswitch clear interfaces counters". RX_DRP counts frames that came in by the
-interface and were dropped, with the reasons; TX_DRP those that were dropped on
-purpose on their way out, or were on it when the link failed; RX_OVR those that the
-kernel lost because the switch was too slow. RX_ODD is what was odd about frames that
-went on.`, show.InterfaceCounters())
+	counters := leaf(s, "counters", "Frames and bytes of each interface, and why frames were dropped", `Data frames and their bytes, without FCS, since the switch started or "softswitch clear
+interfaces counters". RX_DRP counts frames received on the interface and dropped, with
+the reasons; TX_DRP frames dropped on egress on purpose, or because the link failed;
+RX_OVR frames that the kernel lost because the switch was too slow. RX_ODD lists
+anomalies of frames that were forwarded all the same.`, show.InterfaceCounters())
 	return below("interfaces", "Interfaces: state and counters", status, counters)
 }
 
@@ -171,39 +171,38 @@ func (s *shower) deadlock() *cobra.Command {
 		}
 		return nil
 	}
-	c := leaf(s, "deadlock", "Deadlocks that the detectors have declared", `Deadlocks that the detectors have declared: where (the egress queue that is
-paused and the ingress priority group that waits for it), with which label, and the
-initial trigger if the detector tells it. A deadlock lasts until that queue or group
-goes on.
+	c := leaf(s, "deadlock", "Deadlocks that the detectors have declared", `Deadlocks that the detectors have declared: the place (the paused egress queue and the
+ingress priority group that waits for it), the label, and the initial trigger if the
+detector reports it. A deadlock lasts until that queue or group makes progress.
 
-With --check-deadlock the exit status is 1 if one lasts, else 0.`, v)
+With --check-deadlock the exit status is 1 if a deadlock lasts, otherwise 0.`, v)
 	c.Flags().BoolVar(&check, "check-deadlock", false, "exit with 1 if a deadlock lasts")
 	return c
 }
 
 func (s *shower) causes() *cobra.Command {
-	return leaf(s, "causes", "Why declared deadlocks came to be, as the detectors diagnosed it", `The causes of declared deadlocks that the detectors have named, the likeliest first:
-what kind of cause, the egress port that tells it (of a host the port that faces it),
-the ingress port by which its flows come, whether that is on the loop, the flows by
-their hashes, and how often such an answer was right in simulations.`, show.Causes())
+	return leaf(s, "causes", "Causes of declared deadlocks, as the detectors diagnosed them", `Causes of declared deadlocks that the detectors have named, the most likely first: the
+kind of cause, the egress port that shows it (for a host, the port that faces it), the
+ingress port of its flows, whether that port is on the loop, the flows by their hashes,
+and how often such an answer was right in simulations.`, show.Causes())
 }
 
-// actions is known by an older name, measures, too.
+// actions returns the command that shows actions, also under its former name, measures.
 func (s *shower) actions(name string) *cobra.Command {
-	return leaf(s, name, "What responses have done and not ended yet", `Actions of responses and of the switch itself that are in effect: since when, to
-which priority group, queue and flow, what for, and what ends each.`, show.Actions())
+	return leaf(s, name, "Actions in effect", `Actions of responses and of the switch itself that are in effect: the start, the priority
+group, queue and flow, the purpose, and what ends each.`, show.Actions())
 }
 
 func (s *shower) itsy() *cobra.Command {
-	labels := leaf(s, "labels", "Labels that pause frames carry now, in and out", `The label of the latest pause frame of every queue that is paused (in) and of
-every priority group that is XOFF (out). A label that comes back to the switch that
-made it has gone round a loop.`, show.Labels())
+	labels := leaf(s, "labels", "Current labels of pause frames, in and out", `The label of the latest pause frame of every queue that is paused (in) and of
+every priority group that is XOFF (out). A label that returns to the switch that
+created it has gone round a loop.`, show.Labels())
 	return below("itsy", "The deadlock detector", labels)
 }
 
 func (s *shower) connections() *cobra.Command {
-	return leafOf(s, "connections [HOST...]", "Reliable connections of hosts, and what became of their messages", `Flows of "transport: rc" of the hosts of a lab: messages that were acknowledged as a
-whole, their completion times, the rate that congestion control allows now, packets that
-were sent again and why, and congestion notifications that came. A connection is open,
-done when all its messages are acknowledged, or has given up.`, show.HostConnections(), cli.SenderNames, s.target.Senders)
+	return leafOf(s, "connections [HOST...]", "Reliable connections of hosts and the state of their messages", `Flows of "transport: rc" of the hosts of a lab: fully acknowledged messages, their
+completion times, the rate that congestion control allows now, retransmitted packets
+with the reason, and congestion notifications received. A connection is open, done (all
+its messages are acknowledged), or has given up.`, show.HostConnections(), cli.SenderNames, s.target.Senders)
 }

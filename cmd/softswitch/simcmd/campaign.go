@@ -15,14 +15,14 @@ import (
 	"softswitch/study/shard"
 )
 
-// Campaign is the command with those about long runs.
+// Campaign returns the command "campaign" with its subcommands.
 func Campaign() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "campaign",
 		Short: "Play a long run in shards, here or on a cluster",
-		Long: `Keep a long run of "sim fuzz", "sweep" or "compare" in a folder: divided into
-shards, of which only those that are missing are played, by this machine, Slurm,
-Kubernetes or GNU parallel. Whatever ends it, at whatever moment, the next run goes on.`,
+		Long: `Keep a long run of "sim fuzz", "sweep" or "compare" in a folder, divided into shards.
+This machine, Slurm, Kubernetes or GNU parallel plays the missing shards only. A campaign
+that was interrupted at any moment continues with the next run.`,
 	}, campaignInit(), campaignRun(), campaignStatus(), mergeCommand())
 }
 
@@ -30,17 +30,17 @@ func campaignInit() *cobra.Command {
 	shards := 0
 	c := cli.Printed(&cobra.Command{
 		Use:   "init [--shards N] DIR COMMAND...",
-		Short: "Make the folder of a campaign",
-		Long: `Make the folder of a campaign. COMMAND is a command of softswitch that has a flag
---shard, with its flags. Nothing is played, but all that it goes by is checked. Files
-that it reads are copied into the folder under their own names; they are named relative
-to the current folder. Shards are played in DIR.
+		Short: "Create the folder of a campaign",
+		Long: `Create the folder of a campaign. COMMAND is a softswitch command that has the flag
+--shard, with its flags. Nothing is played, but all inputs are checked. Input files, named
+relative to the current folder, are copied into DIR under their own names. Shards are
+played in DIR.
 
-Exit status: 0 the folder is there; 2 not, and nothing of it.`,
+Exit status: 0 the folder is created; 2 not, and nothing of it is left.`,
 		Example: `  softswitch campaign init --shards 64 big sim fuzz --n 1000000 --mode loss --seed 7
   softswitch campaign init rates sweep my.yaml --set flows[0].rate=1Gbit/s,2Gbit/s --repeat 1000`,
 		Args: cli.Arguments(cobra.MinimumNArgs(2)),
-	}, "print what there is to play as JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
+	}, "print the shards to play as JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
 		dir, command := args[0], args[1:]
 		if command[0] == "--" {
 			command = command[1:]
@@ -59,12 +59,12 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 		return made.Status()
 	})
 	c.Flags().SetInterspersed(false)
-	c.Flags().IntVar(&shards, "shards", 0, "into how many shards to divide it (default 16, or as many as there is to play)")
+	c.Flags().IntVar(&shards, "shards", 0, "number of shards (default 16, or the number of items if that is smaller)")
 	return c
 }
 
-// readBy are the files that a command of root which can be played in shards reads. The error
-// lists those commands.
+// readBy returns the input files of a command of root that can be played in shards. The error for
+// another command lists those that can.
 func readBy(root *cobra.Command, command []string) (files []string, err error) {
 	c, rest, err := root.Find(command)
 	if err != nil || c.Flags().Lookup("shard") == nil {
@@ -103,17 +103,17 @@ func campaignRun() *cobra.Command {
 	engines := []string{"local", "slurm", "parallel", "kubernetes"}
 	c := &cobra.Command{
 		Use:   "run DIR [-- OPTIONS OF THE ENGINE]",
-		Short: "Play the shards that are missing",
-		Long: `Play the shards of a campaign that are missing, each on all processors of this machine,
-one after the other. A shard that another process plays is waited for. --shard plays one.
+		Short: "Play the missing shards",
+		Long: `Play the missing shards of a campaign one after the other, each on all processors of this
+machine. If another process plays a shard, wait for it. --shard plays one shard.
 
---engine slurm submits an array job of them, by sbatch, to which the options behind --
-go too, such as --wait or --time. --engine parallel starts GNU parallel with its options.
-Both want the folder and softswitch under the same paths on all machines. --engine
+--engine slurm submits the shards as an array job, by sbatch, with the options after --,
+such as --wait or --time. --engine parallel starts GNU parallel with the options after --.
+Both need the folder and softswitch under the same paths on all machines. --engine
 kubernetes prints the manifest of an Indexed Job.
 
-Exit status: 0 the shards are there, or were given to the engine; 2 not. What was found
-is the exit status of "campaign merge".`,
+Exit status: 0 the shards are complete, or were handed to the engine; 2 not. The exit
+status of "campaign merge" tells what the run found.`,
 		Example: `  softswitch campaign run big
   softswitch campaign run big --engine slurm -- --time=2:00:00 --cpus-per-task=4
   softswitch campaign run big --engine parallel -- --jobs 2 --sshlogin a,b
@@ -123,7 +123,7 @@ is the exit status of "campaign merge".`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options := args[1:]
 			if dash := cmd.ArgsLenAtDash(); len(options) > 0 && (dash != 1 || engine == "local" || engine == "kubernetes") {
-				return fmt.Errorf("campaign run: %q; options behind -- go with --engine slurm and parallel", options)
+				return fmt.Errorf("campaign run: %q; options after -- go with --engine slurm and parallel", options)
 			}
 			c, err := campaign.Open(args[0])
 			if err != nil {
@@ -140,10 +140,10 @@ is the exit status of "campaign merge".`,
 				return fmt.Errorf("campaign run: --shard goes with no --engine")
 			case engine == "kubernetes":
 				if pods.Claim == "" {
-					return errors.New("campaign run: --engine kubernetes wants --claim, the persistent volume claim that has the folder")
+					return errors.New("campaign run: --engine kubernetes needs --claim, the persistent volume claim that contains the folder")
 				}
 				if pods.Image == "" {
-					return errors.New("campaign run: --image: \"\" is no image: name the one whose softswitch began the campaign")
+					return errors.New("campaign run: --image: \"\" is not an image: name the one whose softswitch created the campaign")
 				}
 				return c.Kubernetes(pods, os.Stdout)
 			case one:
@@ -157,12 +157,12 @@ is the exit status of "campaign merge".`,
 			}
 		},
 	}
-	c.Flags().IntVar(&number, "shard", 0, "play this shard alone")
-	c.Flags().StringVar(&engine, "engine", "local", "what plays them: "+strings.Join(engines, ", "))
+	c.Flags().IntVar(&number, "shard", 0, "play only this shard")
+	c.Flags().StringVar(&engine, "engine", "local", "engine that plays the shards: "+strings.Join(engines, ", "))
 	c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringVar(&pods.Image, "image", "softswitch", "of --engine kubernetes: the image, whose softswitch began the campaign")
-	c.Flags().StringVar(&pods.Claim, "claim", "", "of --engine kubernetes: the persistent volume claim that has the folder")
-	c.Flags().StringVar(&pods.Path, "path", "/campaign", "of --engine kubernetes: the folder, with the volume mounted at /campaign")
+	c.Flags().StringVar(&pods.Image, "image", "softswitch", "with --engine kubernetes: the image; its softswitch must have created the campaign")
+	c.Flags().StringVar(&pods.Claim, "claim", "", "with --engine kubernetes: the persistent volume claim that contains the folder")
+	c.Flags().StringVar(&pods.Path, "path", "/campaign", "with --engine kubernetes: path of the folder when the volume is mounted at /campaign")
 	return c
 }
 
@@ -174,10 +174,10 @@ func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 func campaignStatus() *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "status DIR",
-		Short: "Say which shards are there",
-		Long: `Say which shards of a campaign are there.
+		Short: "Show which shards are complete",
+		Long: `Show which shards of a campaign are complete.
 
-Exit status: 0 all are; 1 some are missing or damaged; 2 it is no campaign.`,
+Exit status: 0 all are; 1 some are missing or damaged; 2 DIR is not a campaign.`,
 		Example:           "  softswitch campaign status big",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, folders),

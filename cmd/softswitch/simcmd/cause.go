@@ -14,23 +14,23 @@ import (
 	"softswitch/study/cause"
 )
 
-// Cause is the command that seeks causes.
+// Cause returns the command that finds the causes of a deadlock.
 func Cause() *cobra.Command {
 	var seed int64
 	var dot, svg bool
 	c := cli.Printed(&cobra.Command{
 		Use:   "cause FILE|NAME",
 		Short: "Find what caused a scenario's deadlock, and prove it",
-		Long: `Find what caused the first deadlock of a scenario: a file, or one that comes with
-softswitch by its name. It is simulated without its detector; then each suspect is
-treated from the start and the same run, with the same seed, played again: a host does
-not misbehave, a flow sends a 64th, a turn of the loop is lossy. A suspect is causal if
-that deadlock then does not come about, and sufficient if none does. The control is
-another host, flow or turn, drawn at random.
+		Long: `Find the cause of the first deadlock of a scenario, given as a file or by the name of a
+scenario that comes with softswitch. The scenario is simulated without its detector. Then
+each suspect is treated from the start, and the same run is repeated with the same seed:
+a host does not misbehave, a flow sends 1/64 of its traffic, a turn of the loop is lossy.
+A suspect is causal if that deadlock does not form then, and sufficient if no deadlock
+forms. The control treats another host, flow or turn, drawn at random.
 
-The smallest sets of hosts and flows that prevent the deadlock come last, with the one
-that leaves most goodput. The chronology says which pause led to which: what came
-first, which need not be a cause.
+The smallest sets of hosts and flows that prevent the deadlock come last, with the set
+that leaves the most goodput. The chronology shows which pause led to which; the first
+pause need not be a cause.
 
 Exit status: 0 there is an answer; 1 there is no deadlock; 2 it could not be played.`,
 		Example: `  softswitch cause itsy-fig5

@@ -19,7 +19,7 @@ import (
 	"softswitch/view/ui"
 )
 
-// compareOptions are what to compare and what to make of it.
+// compareOptions are the options of a comparison and of its output.
 type compareOptions struct {
 	compare.Choice
 	mergeOptions
@@ -27,27 +27,27 @@ type compareOptions struct {
 	replays bool
 }
 
-// Compare is the command that plays scenarios against systems.
+// Compare returns the command that plays scenarios against systems.
 func Compare() *cobra.Command {
 	var opt compareOptions
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "Play scenarios against systems, side by side",
-		Long: `Play every scenario against every system, that is a detector, a response or a
-prevention, and print an outcome for each pair and a sum for each system. What stands
-for "all" scenarios is every scenario file that comes with softswitch and has no
-prevention of its own; live, those on the fat-tree. --scenarios takes your own files too.
+		Long: `Play every scenario against every system (a detector, a response or a prevention), and
+print an outcome for each pair and a sum for each system. By default this plays every
+scenario file that comes with softswitch and has no prevention of its own; live, only those
+on the fat-tree. --scenarios also takes your own files.
 
-A pair is played with the seeds S to S+N-1 of --seed-from S and --runs N; runs that
-are equal, for nothing is drawn, count as one. Before that each scenario is played without a
-system, and the cause of its deadlock is sought, to know which flows are innocent of it. Simulations run on all processors; live labs
-run one after another and need root.
+A pair is played with the seeds S to S+N-1 of --seed-from S and --runs N; if a scenario
+draws nothing at random, its equal runs count as one. First each scenario is played without
+a system, and the cause of its deadlock is determined, to know which flows are innocent of
+it. Simulations run on all processors; live labs run one after another and need root.
 
---replays makes each outcome on the page of --html a link to a replay of that run, as
-"sim run --html" writes it: a file of 50 to 300 kB for each pair, in a folder beside the
-page (comparison.html: comparison-replays), which takes the place of an older one. For
-that it plays the first run twice more. A fabric that is too large for such a page
-has none, and the page says so. Only simulations are replayed.
+--replays links each outcome on the page of --html to a replay of that run, as "sim run
+--html" writes it: a file of 50 to 300 kB for each pair, in a folder beside the page
+(comparison.html: comparison-replays) that replaces an older one. For this the first run
+is played twice more. A fabric too large for such a page has no replay, and the page says
+so. Only simulations are replayed.
 
 ` + compare.WatchdogNote + `
 
@@ -72,10 +72,10 @@ Exit status: 0 everything was played; 2 something could not be.`,
 			m.Progress = compare.ReportTo(os.Stderr)
 			if !opt.part.Whole() {
 				if opt.replays {
-					return errors.New("compare: --shard does not go with --replays, which plays all of them on this machine")
+					return errors.New("compare: --shard does not go with --replays, which plays all pairs on this machine")
 				}
 				if opt.html != "" || opt.markdown != "" {
-					return errors.New("compare: --shard goes with neither --html nor --markdown, which \"campaign merge\" takes")
+					return errors.New("compare: --shard goes with neither --html nor --markdown: give these to \"campaign merge\"")
 				}
 				part, err := m.RunPart(cmd.Context(), opt.part)
 				if err != nil {
@@ -100,10 +100,10 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	c.Flags().StringSliceVar(&opt.Scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4, or files, such as my.yaml (default all)")
 	c.Flags().StringSliceVar(&opt.Systems, "systems", nil, "systems by name, such as itsy+drop: a detector, one with a response, or a prevention (default all but variants)")
 	c.Flags().IntVar(&opt.Runs, "runs", 1, "runs of each pair")
-	c.Flags().Int64Var(&opt.From, "seed-from", 1, "the first seed of --runs, 0 or above; the others follow it")
+	c.Flags().Int64Var(&opt.From, "seed-from", 1, "first seed of --runs, 0 or above")
 	c.Flags().BoolVar(&opt.json, "json", false, "print every row as JSON")
 	comparisonFlags(c, &opt.mergeOptions)
-	c.Flags().BoolVar(&opt.replays, "replays", false, "write a replay of each pair too, to which the page of --html leads")
+	c.Flags().BoolVar(&opt.replays, "replays", false, "also write a replay of each pair, linked from the page of --html")
 	shardFlag(c, &opt.part, "scenarios")
 	c.RegisterFlagCompletionFunc("scenarios", cli.FilesAndNames)
 	c.RegisterFlagCompletionFunc("systems", systemNames)
@@ -126,20 +126,20 @@ func showRun(plan *scenario.Plan, opt sim.Options, page io.Writer) (*verdict.Ver
 	return v, stream.WriteHTML(page)
 }
 
-// comparisonFlags are the files that a comparison can be written to.
+// comparisonFlags adds the flags that name output files of a comparison.
 func comparisonFlags(c *cobra.Command, opt *mergeOptions) {
-	c.Flags().StringVar(&opt.html, "html", "", "file for the tables and plots, as one page that needs nothing else")
+	c.Flags().StringVar(&opt.html, "html", "", "file for the tables and plots, as one self-contained page")
 	c.Flags().StringVar(&opt.markdown, "markdown", "", "file for the matrix and a text on each system")
 	c.MarkFlagFilename("html", "html")
 	c.MarkFlagFilename("markdown", "md")
 }
 
-// keepApart refuses files of a comparison that would take the place of what is read.
+// keepApart refuses output files of a comparison that would overwrite an input.
 func (opt *mergeOptions) keepApart(read []string) error {
 	return cli.CheckOutputs(read, cli.Output{Flag: "html", File: opt.html, MakesDir: true}, cli.Output{Flag: "markdown", File: opt.markdown, MakesDir: true})
 }
 
-// printComparison writes the files of a comparison and prints it. The error says what of it
+// printComparison writes the files of a comparison and prints it. The error lists the pairs that
 // could not be played.
 func printComparison(c *compare.Comparison, opt *mergeOptions) error {
 	if err := c.WriteFiles(opt.html, opt.markdown); err != nil {

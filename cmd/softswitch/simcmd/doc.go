@@ -1,6 +1,6 @@
-// Package simcmd are the commands that play scenarios in virtual time: "sim" and those below it,
-// "compare", "cause", "sweep", and what plays long runs in parts, "campaign".
+// Package simcmd contains the commands that play scenarios in virtual time: "sim" with its
+// subcommands, "compare", "cause", "sweep", and "campaign", which plays long runs in parts.
 //
-// Read in this order: sim.go, compare.go, traffic.go, cause.go, sweep.go, merge.go, campaign.go. What
-// they do is in the packages of the same names.
+// Read in this order: sim.go, compare.go, traffic.go, cause.go, sweep.go, merge.go, campaign.go.
+// Packages of the same names implement them.
 package simcmd

@@ -17,19 +17,19 @@ import (
 	"softswitch/study/sweep"
 )
 
-// shardFlag is the flag of commands that can play a part of their items, called what.
+// shardFlag adds the flag --shard to a command that can play a part of its items, called what.
 func shardFlag(c *cobra.Command, p *shard.Part, what string) {
-	c.Flags().Var(p, "shard", "play one of N parts of the "+what+" and print what \"campaign merge\" takes")
+	c.Flags().Var(p, "shard", "play one of N parts of the "+what+" and print the input of \"campaign merge\"")
 	c.RegisterFlagCompletionFunc("shard", cobra.NoFileCompletions)
 }
 
-// mergeOptions are how to print what shards come to.
+// mergeOptions are the options for printing merged shards.
 type mergeOptions struct {
 	json           bool
 	html, markdown string
 }
 
-// merges are what prints the whole run, by the command that played its shards.
+// merges maps a command that plays shards to the function that merges them and prints the whole run.
 var merges = map[string]func(*shard.Whole, *mergeOptions) error{
 	fuzz.Command: func(w *shard.Whole, opt *mergeOptions) error {
 		r, err := fuzz.Merge(w)
@@ -48,20 +48,20 @@ var merges = map[string]func(*shard.Whole, *mergeOptions) error{
 	},
 }
 
-// Merge is "campaign merge" as it was called for files.
+// Merge returns "campaign merge" under its former name, for files.
 func Merge() *cobra.Command { return mergeCommand() }
 
 func mergeCommand() *cobra.Command {
 	var opt mergeOptions
 	c := &cobra.Command{
 		Use:   "merge DIR|FILE...",
-		Short: "Put the shards of a run together",
-		Long: `Put together what all parts of a run printed, and print what the whole run would have
-printed, byte for byte. They are the shards of a campaign, or files: what was printed with
---shard I/N of "sim fuzz", "sweep" and "compare".
+		Short: "Merge the shards of a run",
+		Long: `Merge the output of all shards of a run, and print the output of the whole run, byte for
+byte. The shards are those of a campaign, or files with the output of "sim fuzz", "sweep"
+or "compare" with --shard I/N.
 
-It takes all N shards, in any order, of one program with the same inputs; it says which
-are missing, there twice, not whole or of another run.
+It needs all N shards, in any order, of one program with the same inputs, and reports
+shards that are missing, duplicate, truncated or of another run.
 
 Exit status: that of the whole run; 2 if a shard is missing or damaged, or they are not
 all of one run.`,
@@ -82,7 +82,7 @@ all of one run.`,
 	return c
 }
 
-// shardsOf are the files of the shards of a campaign, which has to be complete.
+// shardsOf returns the shard files of a campaign, which must be complete.
 func shardsOf(dir string) ([]string, error) {
 	c, err := campaign.Open(dir)
 	if err != nil {
@@ -100,11 +100,11 @@ func shardsOf(dir string) ([]string, error) {
 }
 
 func mergeFlags(c *cobra.Command, opt *mergeOptions) {
-	c.Flags().BoolVar(&opt.json, "json", false, "print JSON; of a sweep, what its shards were told to")
+	c.Flags().BoolVar(&opt.json, "json", false, "print JSON; a sweep is printed in the format of its shards")
 	comparisonFlags(c, opt)
 }
 
-// merge prints what the shards in files come to.
+// merge merges the shards in files and prints the whole run.
 func merge(files []string, opt *mergeOptions) error {
 	if err := opt.keepApart(files); err != nil {
 		return err

@@ -26,13 +26,13 @@ import (
 	"softswitch/unit"
 )
 
-// Sim is the command with those that play scenarios in virtual time.
+// Sim returns the command "sim" with its subcommands.
 func Sim() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "sim",
 		Short: "Play scenarios in virtual time",
-		Long: `Play scenarios in virtual time, with the same switches and hosts as on namespaces:
-exact, repeatable by its seed, and without root.`,
+		Long: `Play scenarios in virtual time, with the same switches and hosts as in namespaces. Runs
+are exact, repeatable by their seed, and need no root.`,
 	}, simRun(), simBench(), simFuzz(), simFrames())
 }
 
@@ -45,17 +45,18 @@ func simRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FILE|NAME",
 		Short: "Play a scenario in virtual time and judge it",
-		Long: `Play a scenario in virtual time and print its verdict, as "lab run" does. With --ui a
-browser then plays it, at any speed, back and forth, until Ctrl-C. --html FILE writes the
-same page as one file, which needs neither softswitch nor a network: to keep, or to send.
+		Long: `Play a scenario in virtual time and print its verdict, as "lab run" does. --ui then plays
+the run in a browser, at any speed, forwards and backwards, until Ctrl-C. --html FILE writes
+the same page as one file that needs neither softswitch nor a network.
 
---set KEY=VALUE reads a value instead of what the file has at that key, which is written
-as faults name it: buffer.xoff, flows[0].rate, topology.ring.switches. The value is YAML;
-an empty one takes the key out of the file. The entry behind the last of a list adds one.
---detector and --response come after it.
+--set KEY=VALUE replaces the value of a key in the file. Keys are written as in error
+messages: buffer.xoff, flows[0].rate, topology.ring.switches. The value is YAML; an empty
+value removes the key. An index one past the end of a list adds an entry. --detector and
+--response apply after --set.
 
---repeat N plays it with the seeds S to S+N-1 of --seed-from S, on all processors, and
-sums up as "lab run --repeat" does. For several values of a key: "softswitch sweep".
+--repeat N plays the scenario with the seeds S to S+N-1 of --seed-from S, on all
+processors, and summarises as "lab run --repeat" does. For several values of a key use
+"softswitch sweep".
 
 Exit status: 0 the scenario's expectation is met, in every run; 1 not; 2 it could not be
 played.`,
@@ -97,24 +98,24 @@ played.`,
 	cli.PageFlags(c, &opt.Page, &opt.Listen)
 	cli.SlowFlag(c, &in.Slow)
 	cli.SetFlag(c, &in.Set)
-	c.Flags().StringVar(&opt.Trace, "trace", "", "file for every event of every node, as JSON lines")
+	c.Flags().StringVar(&opt.Trace, "trace", "", "file for all events of all nodes, as JSON lines")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
 	c.MarkFlagFilename("trace")
-	c.Flags().StringVar(&opt.Pcap, "pcap", "", "file for every frame as it leaves a port, for Wireshark")
+	c.Flags().StringVar(&opt.Pcap, "pcap", "", "file for all frames sent by all ports, for Wireshark")
 	c.MarkFlagFilename("pcap", "pcapng")
-	c.Flags().StringVar(&opt.HTML, "html", "", "file that plays the run in a browser, by itself")
+	c.Flags().StringVar(&opt.HTML, "html", "", "write a self-contained page that plays the run in a browser to this file")
 	c.MarkFlagFilename("html")
 	return c
 }
 
-// repeatFlags are those of commands that play something with several seeds.
+// repeatFlags adds the flags of commands that play something with several seeds.
 func repeatFlags(c *cobra.Command, seeds *sweep.Seeds, from *int64) {
-	c.Flags().IntVar(&seeds.Times, "repeat", 1, "play it so many times, each with another seed")
-	c.Flags().Int64Var(from, "seed-from", 1, "the first seed of --repeat, 0 or above; the others follow it")
+	c.Flags().IntVar(&seeds.Times, "repeat", 1, "number of runs, each with another seed")
+	c.Flags().Int64Var(from, "seed-from", 1, "first seed of --repeat, 0 or above")
 	c.Flags().IntVar(&seeds.Workers, "workers", seeds.Workers, "runs of --repeat played at a time")
 }
 
-// repeat plays a scenario with several seeds and prints what came of all.
+// repeat plays a scenario with several seeds and prints a summary.
 func repeat(ctx context.Context, file string, in load.Instead, opt play.SimOptions, seeds sweep.Seeds, asJSON bool) error {
 	if opt.Page || opt.Trace != "" || opt.Pcap != "" || opt.HTML != "" {
 		return errors.New("sim run: --repeat goes with none of --ui, --trace, --pcap, --html")
@@ -141,13 +142,13 @@ func simBench() *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "bench",
 		Short: "Measure the simulator: frame-hops a second",
-		Long: `Measure how fast the simulator is: a fat-tree of k = 4 at 40 Gbit/s whose 16
-hosts each send to a host of another pod at line rate, with the buffer manager,
-PFC and the detector that a scenario has too. Several flows share links, so
-there are pauses all the time. In turn with it the same flows are measured as
-reliable connections that keep to DCQCN (transport: rc, congestion: {}).
+		Long: `Measure the speed of the simulator on a fat-tree of k = 4 at 40 Gbit/s. Each of its 16
+hosts sends to a host of another pod at line rate, with the buffer manager, PFC and the
+detector of a scenario. Flows share links, so there are pauses all the time. Alternating
+runs measure the same flows as reliable connections with DCQCN (transport: rc,
+congestion: {}).
 
-A frame-hop is a frame that arrives at a node. The simulator uses one processor.`,
+A frame-hop is the arrival of a frame at a node. The simulator uses one processor.`,
 		Example: "  softswitch sim bench --json",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
@@ -155,7 +156,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 	})
 	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
-	c.Flags().IntVar(&runs, "runs", 5, "how often each load is measured")
+	c.Flags().IntVar(&runs, "runs", 5, "number of measurements of each load")
 	return c
 }
 
@@ -166,76 +167,69 @@ func simFuzz() *cobra.Command {
 	var responses []string
 	c := cli.Printed(&cobra.Command{
 		Use:   "fuzz",
-		Short: "Hold a detector against the oracle on random fabrics",
-		Long: `Play random scenarios in virtual time, most of them built so that they deadlock,
-and count what the detector said against the truth. A case is determined by the
-seed, its number and the mode alone.
+		Short: "Test a detector against the oracle on random fabrics",
+		Long: `Play random scenarios in virtual time, most of them built to deadlock, and compare the
+declarations of the detector with the truth of the oracle. Seed, case number and mode
+determine a case.
 
-Modes: "usual"; "loss" loses control frames; "expiry" stops switches for so long
-that pauses expire; "rdma" makes most flows reliable connections (transport: rc);
-"long" has loops of up to 40 links with long delays;
-"cause" and "random-cause" are about the cause that is named; "response" is about
-what responses do; "clocks" is about the oracle, if logs go by several clocks;
-"attack" puts forged, replayed, reflected and mutated control frames on wires;
-"lossless" counts lossless frames that are lost although no file is warned of;
-"truth-static", "truth-offset", "truth-jumbo", "truth-dynamic", "truth-failures",
-"truth-sonic" and "truth-cells" hold the oracle, and the detector, against what never moves.
+Modes: "usual"; "loss" loses control frames; "expiry" stops switches long enough for pauses
+to expire; "rdma" makes most flows reliable connections (transport: rc); "long" has loops
+of up to 40 links with long delays; "cause" and "random-cause" test the named cause;
+"response" tests responses; "clocks" tests the oracle on logs of several clocks; "attack"
+injects forged, replayed, reflected and mutated control frames; "lossless" counts lossless
+frames lost in files that load without a warning; "truth-static", "truth-offset",
+"truth-jumbo", "truth-dynamic", "truth-failures", "truth-sonic" and "truth-cells" compare
+the oracle, and the detector, with the frames that never move again.
 
-Mode "cause" plants a cause: a fabric whose flows are slowed until it does not
-deadlock, and in it one disturbance by which it does, or two, or none as a
-control. What is named is held against what was planted, and against the same
-run with what is named handled from the start: "causal" if there is no deadlock
-at that place then, beside a control of as many other hosts or flows. Baselines
-name something without a detector. Mode "random-cause" does so with the
-deadlocks of mode usual, in which nothing was planted. Both take several
-detectors, separated by commas.
+Mode "cause" plants a cause: it slows the flows of a fabric until there is no deadlock,
+then adds one disturbance that causes a deadlock, or two, or, as a control, none. The named
+cause is compared with the planted one. The run is also repeated with the named cause
+handled from the start: the cause is "causal" if there is no deadlock at that place then.
+A control handles as many other hosts or flows. Baselines name a cause without a detector.
+Mode "random-cause" does the same with the deadlocks of mode usual, in which nothing is
+planted. Both take several detectors, separated by commas.
 
-Mode "response" takes the deadlocks of mode usual, with flows that never stop, and
-plays them with each response of --response, with reserve to lend and with none:
-whether a deadlock comes back, and what that costs flows without which it would
-come about all the same.
+Mode "response" plays the deadlocks of mode usual, with flows that never stop, with each
+response of --response, with and without reserve to lend. It counts deadlocks that come
+back, and the cost to flows without which the deadlock would form all the same.
 
-Mode "clocks" puts the nodes of a case on two to four clocks, which are hours apart,
-drift and may step, and holds what the oracle then says against what it says by one
-clock: what is wrong (nothing may be), and what it leaves undecided. As a control the
-logs are merged by constant offsets too.
+Mode "clocks" puts the nodes of a case on two to four clocks, which are hours apart, drift
+and may step, and compares the oracle's result with its result by one clock: it counts
+wrong answers (there must be none) and undecided ones. As a control the logs are also
+merged by constant offsets.
 
-Mode "attack" plays each case twice, with the response cure: on links that are
-authenticated (auth: strict), and on links that are not. Strangers put control frames
-on links between switches, and hosts say what switches say. What is declared falsely,
-an action before a deadlock was declared rightly, a deadlock that nobody declares, a
-lossless frame without room: on strict links each is a failure, on the others it is
-counted.
+Mode "attack" plays each case twice with the response cure: on authenticated links (auth:
+strict) and on links without authentication. Outsiders inject control frames on links
+between switches, and hosts send messages of switches. A false declaration, an action
+before a true declaration, an undeclared deadlock and a lossless frame without room are
+failures on strict links; on the other links they are counted.
 
-Modes "truth-" play each case again for some instants: up to there the same happens,
-then every source stops, hosts are well and nothing else happens, until no data frame
-has begun to leave a port for 3 pause times, 600 hops and 30 ms. What then has frames
-never moves again. Where what the oracle calls stuck at the instant moves, where
-at the end it does not call stuck just what is paused for ever, where a declaration
-is of what dissolves, and where a knot was never declared, something is wrong. A
-knot that opens, or is declared, when what was declared is flushed hangs on that by
-a shared pool, and is counted apart. The modes differ in thresholds: those of mode
-usual, XON less than a frame below XOFF, the default ones with frames of 9014 bytes,
-dynamic ones in small pools, the same and links that fail, and those that switches
-with SONiC have. With detector "none" the oracle alone is judged.
+Modes "truth-" repeat each case for some instants. Up to the instant the run is the same;
+then all sources stop, hosts behave and nothing else happens, until no data frame has begun
+to leave a port for 3 pause times, 600 hops and 30 ms. Frames still queued then never move
+again. It is an error if frames move that the oracle calls stuck at the instant, if at the
+end the oracle does not call stuck exactly what is paused for ever, if a declared deadlock
+dissolves, or if a knot was never declared. A knot that opens, or is declared, when the
+declared deadlocks are flushed depended on them through a shared pool, and is counted
+separately. The modes differ in thresholds: those of mode usual; XON less than a frame
+below XOFF; the defaults with frames of 9014 bytes; dynamic thresholds in small pools; the
+same with failing links; and the thresholds of SONiC switches. With detector "none" only
+the oracle is judged.
 
-Each case with a false positive, a premature declaration or a false negative is
-written to the directory of --out as a scenario file; in mode cause each in which
-a detector does not name what was planted; in modes "truth-" each in which something
-is wrong, with its sources stopped if it can be seen then. The first of each kind are
-made smaller before.
+Failed cases are written as scenario files to the directory of --out: cases with a false
+positive, a premature declaration or a false negative; in mode cause, cases in which a
+detector does not name the planted cause; in modes "truth-", cases with an error, with
+sources stopped if the error is visible then. The first of each kind are shrunk.
 
-A deadlock counts as missed if for 20 laps it waited for nothing but itself and
-nobody declared it; a lap is what a full frame and a pause need to pass every link
-of a loop. Latency is from the onset to the first declaration, in laps of the
-declared loop. Control frames are messages and pauses repeated before their time, of
-all cases together.
+A deadlock counts as missed if it waited only for itself for 20 laps and was not declared;
+a lap is the time that a full frame and a pause need to pass every link of a loop. Latency
+is the time from the onset to the first declaration, in laps of the declared loop. Control
+frames are messages and early repetitions of pauses, summed over all cases.
 
-Exit status: 0 no false positive, premature declaration, false negative or
-invalid case, nor anything declared in a control, nor a lossless frame lost for
-want of room by a response, nor anything wrong by several clocks, on strict links or
-in modes "truth-";
-1 there is one; 2 it could not be played.`,
+Exit status: 0 no false positive, premature declaration, false negative or invalid case, no
+declaration in a control, no lossless frame lost by a response for want of room, and no
+error with several clocks, on strict links or in modes "truth-"; 1 there is one; 2 it could
+not be played.`,
 		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
@@ -274,13 +268,13 @@ in modes "truth-";
 	c.Flags().IntVar(&r.N, "n", 1000, "number of cases")
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
 	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
-	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "what is tried: "+fuzz.ModeNames())
-	c.Flags().StringSliceVar(&responses, "response", []string{"cure", "drop+trigger", "drop", "none"}, "what mode response compares: "+strings.Join(respond.Names(), ", "))
+	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "kind of test: "+fuzz.ModeNames())
+	c.Flags().StringSliceVar(&responses, "response", []string{"cure", "drop+trigger", "drop", "none"}, "responses that mode response compares: "+strings.Join(respond.Names(), ", "))
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&r.Out, "out", filepath.Join("build", "fuzz"), "directory for failures")
 	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")
 	shardFlag(c, &r.Part, "cases")
-	c.Flags().IntVar(&r.Shrink, "shrink", 5, "how many failures of each kind to make smaller")
+	c.Flags().IntVar(&r.Shrink, "shrink", 5, "number of failures of each kind to shrink")
 	c.MarkFlagDirname("out")
 	return c
 }
@@ -292,16 +286,16 @@ func simFrames() *cobra.Command {
 		Use:   "frames",
 		Short: "Feed switches frames without end, well-formed and damaged",
 		Long: `Feed switches in memory frames of all kinds, well-formed and damaged: data, ARP, pauses,
-messages, replays, what a group is for, noise. A switch is fed a million frames, then
-another one takes its place: its thresholds, rates, detector, response, routes and which of
-its links are authenticated follow from the seed and the epoch, its number.
+messages, replays, frames to groups, noise. A switch gets a million frames, an epoch; then
+another switch replaces it. Seed and number of the epoch determine its thresholds, rates,
+detector, response, routes and authenticated links.
 
-After each frame it is checked that the frame was counted once (as data, as a message, as
-a pause, or as dropped for a reason), that nothing leaves a paused queue, that no bucket
-uses more headroom than it has; and at the end of each epoch, when all links are down, that
-every slot and every byte is back. A panic is a finding too.
+After each frame these invariants are checked: the frame was counted once (as data, as a
+message, as a pause, or as dropped for a reason), nothing leaves a paused queue, and no
+bucket uses more headroom than it has. At the end of each epoch, when all links are down,
+every slot and every byte must be free again. A panic is also a finding.
 
-Exit status: 0 all held; 1 something did not; 2 it could not be played.`,
+Exit status: 0 all invariants held; 1 one did not; 2 it could not be played.`,
 		Example: "  softswitch sim frames --n 1000000000\n  softswitch sim frames --n 1000000 --seed 7 --first-epoch 41",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
@@ -317,7 +311,7 @@ Exit status: 0 all held; 1 something did not; 2 it could not be played.`,
 	})
 	c.Flags().Uint64Var(&r.N, "n", 10*frames.EpochFrames, "number of frames")
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
-	c.Flags().Uint64Var(&r.First, "first-epoch", 0, "the first epoch")
+	c.Flags().Uint64Var(&r.First, "first-epoch", 0, "number of the first epoch")
 	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "switches fed at a time")
 	return c
 }

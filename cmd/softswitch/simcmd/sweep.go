@@ -18,7 +18,7 @@ import (
 	"softswitch/study/sweep"
 )
 
-// sweepOptions are a sweep and what to make of it.
+// sweepOptions are the options of a sweep and of its output.
 type sweepOptions struct {
 	sweep.Sweep
 	from      int64
@@ -27,7 +27,7 @@ type sweepOptions struct {
 	part      shard.Part
 }
 
-// Sweep is the command that plays values of keys.
+// Sweep returns the command that plays a scenario with several values of its keys.
 func Sweep() *cobra.Command {
 	opt := sweepOptions{Sweep: sweep.Sweep{Seeds: sweep.Seeds{Workers: runtime.GOMAXPROCS(0)}, Show: os.Stderr}}
 	c := &cobra.Command{
@@ -36,17 +36,17 @@ func Sweep() *cobra.Command {
 		Long: fmt.Sprintf(`Play a scenario in virtual time with every combination of values of some of its keys,
 and print a row for each run, as CSV or as JSON lines.
 
---set KEY=VALUE,VALUE,... are a key, written as in "sim run", and the values that it takes
-in turn: YAML, separated by commas. A comma within quotes or brackets is part of a value; an
-empty value takes the key out of the file. Several --set are combined, each with each;
---repeat N plays each combination with the seeds S to S+N-1 of --seed-from S.
+--set KEY=VALUE,VALUE,... gives a key, written as in "sim run", and its values in turn: YAML,
+separated by commas. A comma within quotes or brackets is part of a value; an empty value
+removes the key from the file. Several --set are combined in all combinations; --repeat N
+plays each combination with the seeds S to S+N-1 of --seed-from S.
 
-All combinations are checked first: if one cannot be played nothing is. Runs are played on
-all processors. Rows stand in the order of the combinations, the values of the last --set
-changing first, and of the seeds: the same bytes however many processors there are. Ctrl-C
-ends it at once; the rows of all runs that came to their end are written.
+All combinations are checked first: if one of them cannot be played, none is. Runs use all
+processors. Rows are in the order of the combinations, in which the last --set changes
+fastest, and of the seeds; the output does not depend on the number of processors. Ctrl-C
+ends the sweep at once; the rows of completed runs are written.
 
-Columns, behind the keys of --set; empty, or null, if there is nothing to tell:
+Columns after the keys of --set; a column is empty, or null, if it does not apply:
 
 %s
 Then throughput_bps.FLOW and final_bps.FLOW for each flow.
@@ -59,7 +59,7 @@ Exit status: 0 everything was played; 2 something could not be.`, columnsText())
 		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return opt.play(cmd.Context(), args[0]) },
 	}
-	c.Flags().Var((*axes)(&opt.Axes), "set", "a key and the values that it takes in turn, such as buffer.xoff=20000,40000; repeatable")
+	c.Flags().Var((*axes)(&opt.Axes), "set", "a key and its values in turn, such as buffer.xoff=20000,40000; repeatable")
 	c.RegisterFlagCompletionFunc("set", completeAxis)
 	repeatFlags(c, &opt.Seeds, &opt.from)
 	shardFlag(c, &opt.part, "runs")
@@ -125,7 +125,7 @@ func (opt *sweepOptions) play(ctx context.Context, file string) (err error) {
 	return errors.Join(play(f), f.Close())
 }
 
-// axes is a flag that can be given several times.
+// axes is the value of --set, which may be repeated.
 type axes []sweep.Axis
 
 func (a *axes) String() string { return "" }

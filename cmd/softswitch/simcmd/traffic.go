@@ -20,12 +20,12 @@ func compareTrafficCommand() *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "traffic",
 		Short: "Play the scenarios that deadlock with RDMA traffic and congestion control",
-		Long: `Play every scenario that deadlocks with its own traffic again, with its lossless flows
-as reliable connections (transport: rc), without congestion control, with DCQCN of
-three profiles, with TIMELY and with phantom queues; and, without congestion control,
-with several responses. Print in how many runs there was a deadlock; --markdown has its
-onset, pauses, slowdown and what was sent again. In each run the flows begin a few
-frames later, by its seed.
+		Long: `Repeat every scenario that deadlocks with its own traffic, with its lossless flows as
+reliable connections (transport: rc): without congestion control, with DCQCN in three
+profiles, with TIMELY and with phantom queues; and, without congestion control, with
+several responses. Print the number of runs with a deadlock; --markdown adds its onset,
+pauses, slowdown and retransmissions. The seed of a run delays the start of each flow by a
+few frames.
 
 Exit status: 0 everything was played; 2 something could not be.`,
 		Example: `  softswitch compare traffic --runs 30 --markdown congestion-control.md
@@ -59,9 +59,9 @@ Exit status: 0 everything was played; 2 something could not be.`,
 		return t, errors.Join(t.WriteMarkdown(f), f.Close())
 	})
 	c.Flags().StringSliceVar(&scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4, or files, such as my.yaml (default all without a prevention)")
-	c.Flags().IntVar(&runs, "runs", 5, "runs of each kind of traffic")
-	c.Flags().Int64Var(&from, "seed-from", 1, "the first seed of --runs, 0 or above; the others follow it")
-	c.Flags().StringVar(&markdown, "markdown", "", "file for the tables, with a text on what they say")
+	c.Flags().IntVar(&runs, "runs", 5, "number of runs for each kind of traffic")
+	c.Flags().Int64Var(&from, "seed-from", 1, "first seed of --runs, 0 or above")
+	c.Flags().StringVar(&markdown, "markdown", "", "file for the tables, with an explanation")
 	c.RegisterFlagCompletionFunc("scenarios", cli.FilesAndNames)
 	c.MarkFlagFilename("markdown", "md")
 	return c
