@@ -302,7 +302,7 @@ func TestRows(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for want, s := range map[string]*Sweep{
 		"sweep: 2 of 6 combinations cannot be played, the first with --set duration=3ms --set buffer.xoff=many:\nring.yaml: --set buffer.xoff: \"many\" is not a whole number": sweepOf(t, 2, 2, "duration=3ms,4ms", "buffer.xoff=40960,many,50000"),
-		"sweep: 1 of 2 combinations cannot be played, the first with --set topology.rate=0:\nring.yaml: --set topology.rate: 0: links without a rate":                      sweepOf(t, 1, 1, "topology.rate=1Gbit/s,0"),
+		"sweep: 1 of 2 combinations cannot be played, the first with --set topology.rate=0:\nring.yaml: --set topology.rate: 0: links without a rate":                          sweepOf(t, 1, 1, "topology.rate=1Gbit/s,0"),
 		"--set duration: given twice":                               sweepOf(t, 1, 1, "duration=1ms", "duration=2ms"),
 		"--repeat: 0; valid: 1 to":                                  sweepOf(t, 0, 1),
 		"--workers: 0; valid: 1 to":                                 sweepOf(t, 1, 0),
@@ -390,8 +390,8 @@ var leftOut = map[string]string{
 	"flows": "sums, and two columns of each", "completion": "its figures are columns", "pfc": "its keys are columns", "killed": "the file's", "cores": "of live runs",
 	"clocks": "of live runs", "nodes_per_process": "of live runs", "polled": "of live runs", "headroom": "of live runs", "undecided": "of several clocks", "undecided_deadlocks": "of several clocks", "recovery_undecided": "of several clocks",
 	"dropped_of": "its sums are columns", "version": "of the keys",
-	"auth":       "links that did not agree, for people",
-	"expected":   "expected_met is empty if not", "warnings": "the sweep tells them", "lossless_lost_by": "for people, and programs that read a verdict", "lossless_lost_at": "the same", "headroom_short": "the same", "reasons": "for people", "timeline": "for people",
+	"auth":     "links that did not agree, for people",
+	"expected": "expected_met is empty if not", "warnings": "the sweep tells them", "lossless_lost_by": "for people, and programs that read a verdict", "lossless_lost_at": "the same", "headroom_short": "the same", "reasons": "for people", "timeline": "for people",
 }
 
 // TestFigures: every key of a verdict is a column, or is left out for a reason; and no
