@@ -1,7 +1,10 @@
 // Package unit gives every number of the switch its own type, so that a port
 // is never taken for a priority nor a byte count for a time.
 //
-// It holds values only: no clock, no wire format, no configuration.
+// Read in this order: Time, Rate, Port and Priority (this file), address.go (MAC, Addr, Prefix), text.go (how
+// rates and times are written).
+//
+// It holds values and their texts only: no clock, no wire format, no configuration.
 package unit
 
 import (
