@@ -19,7 +19,7 @@ func (p *parser) expect(path string, f fileExpect) Expect {
 		e.Detected = new(bool)
 		*e.Detected = f.Detected == "true"
 	}
-	if p.Has(path + ".max_latency") {
+	if p.Given(path + ".max_latency") {
 		e.MaxLatency = aboveZero(p, path+".max_latency", f.MaxLatency, exampleTime)
 	}
 	if f.Trigger != nil {

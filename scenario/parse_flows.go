@@ -130,7 +130,7 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 	flow.RC = p.rc(path, f)
 	if flow.RC != nil {
 		flow.Frame = host.FrameOf(flow.RC.PathMTU)
-		if p.Has(path + ".frame") {
+		if p.Given(path + ".frame") {
 			p.Faultf(path+".frame", "%d: frames of a flow of transport rc are as long as rc.path_mtu makes them; leave it out", *f.Frame)
 		}
 	}

@@ -18,7 +18,7 @@ const maxK = 48
 // topology builds the fabric, nil if it cannot, and the speeds of its links.
 func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	def := p.speed("topology", fileOverride{Rate: t.Rate, Delay: t.Delay, Cable: t.Cable, Jitter: t.Jitter, ControlLoss: t.ControlLoss, Loss: t.Loss, Duplicate: t.Duplicate, Reorder: t.Reorder}, LinkSpeed{})
-	if !p.Has("topology.rate") {
+	if !p.Given("topology.rate") {
 		p.Faultf("topology.rate", `missing: write a rate such as "100Mbit/s"`)
 	}
 	def.Rate = cmp.Or(def.Rate, unit.NominalRate) // by which the other keys are judged
@@ -73,7 +73,7 @@ func (p *parser) auth(all auth.Mode, overrides []fileOverride) []AuthModes {
 
 // speed is def overridden by o.
 func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
-	if p.Has(path + ".rate") {
+	if p.Given(path + ".rate") {
 		def.Rate = p.rate(path+".rate", o)
 	}
 	for _, d := range []struct {
@@ -81,15 +81,15 @@ func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 		from unit.Time
 		to   *unit.Time
 	}{{".delay", o.Delay, &def.Delay}, {".jitter", o.Jitter, &def.Jitter}} {
-		if !p.Has(path + d.key) {
+		if !p.Given(path + d.key) {
 			continue
 		}
 		if *d.to = d.from; d.from > unit.Second {
 			p.Faultf(path+d.key, "%s: at most 1s", d.from)
 		}
 	}
-	if p.Has(path + ".cable") {
-		if p.Has(path + ".delay") {
+	if p.Given(path + ".cable") {
+		if p.Given(path + ".delay") {
 			p.Faultf(path+".cable", "%s, and delay is %s: write one of the two", o.Cable, o.Delay)
 		}
 		def.Delay = unit.Time(o.Cable)
@@ -102,7 +102,7 @@ func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 		from config.Share
 		to   *int
 	}{{".loss", o.Loss, &def.Loss}, {".duplicate", o.Duplicate, &def.Duplicate}, {".reorder", o.Reorder, &def.Reorder}} {
-		if p.Has(path + s.key) {
+		if p.Given(path + s.key) {
 			*s.to = int(s.from)
 		}
 	}

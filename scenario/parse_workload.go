@@ -121,12 +121,12 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 		key string
 		is  unit.Time
 	}{{".on", f.On}, {".off", f.Off}, {".period", f.Period}} {
-		if p.Has(path + t.key) {
+		if p.Given(path + t.key) {
 			aboveZero(p, path+t.key, t.is, exampleTime)
 		}
 	}
 	p.checkStart(path+".start", f.Start)
-	if w.Start = f.Start.at; p.Has(path + ".stop") {
+	if w.Start = f.Start.at; p.Given(path + ".stop") {
 		w.Stop = p.withinEnd(path+".stop", f.Stop)
 	}
 	if p.end > 0 && w.Stop <= w.Start {

@@ -53,7 +53,8 @@ func TestFill(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for file, want := range map[string]string{
 		"name: a\ncount: 9\nzero: 0\nword: green\npower: 4\nlist: [0, 7]\nbelow: [{n: 1}]\n": "",
-		"name: a\n":             "",
+		"name: a\n": "",
+		"name: a\ncount:\nword:\nport: # nothing\n": "",
 		"count: 1\n":            "f:1: name: missing",
 		"name: a\ncount: 0\n":   "f:2: count: 0: use 1 to 9",
 		"name: a\nzero: -1\n":   "f:2: zero: -1: use 0 to 9",

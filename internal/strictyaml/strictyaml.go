@@ -93,6 +93,7 @@ type Doc struct {
 	faulty  map[string]bool // keys that have a fault of Faultf
 	above   map[string]bool // keys that have a fault, and all that are above them
 	last    []Fault         // of Lastf
+	empty   map[string]bool // keys without a value
 	unread  bool            // the file could not be parsed: nothing is known of its keys
 }
 
@@ -142,7 +143,7 @@ func (Some[T]) OneWillDo() {}
 // NewDoc returns the Doc of values that come from no file: its faults carry name
 // and no line.
 func NewDoc(name string) *Doc {
-	return &Doc{name: name, lines: map[string]int{}, faulty: map[string]bool{}, above: map[string]bool{}}
+	return &Doc{name: name, lines: map[string]int{}, faulty: map[string]bool{}, above: map[string]bool{}, empty: map[string]bool{}}
 }
 
 // Has reports whether the file has the key path.
@@ -150,6 +151,9 @@ func (d *Doc) Has(path string) bool {
 	_, ok := d.lines[path]
 	return ok
 }
+
+// Given reports whether the file has the key path with a value.
+func (d *Doc) Given(path string) bool { return d.Has(path) && !d.empty[path] }
 
 // Faulty reports whether the key path, or one below it, has a fault.
 func (d *Doc) Faulty(path string) bool { return d.above[path] }
@@ -318,6 +322,7 @@ func (d *Doc) fill(n ast.Node, v reflect.Value, path string) {
 	}
 	switch n := n.(type) {
 	case nil, *ast.NullNode, *ast.CommentGroupNode:
+		d.empty[path] = true
 		return
 	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode, *ast.MergeKeyNode, *ast.DirectiveNode:
 		d.Faultf(path, "%s: anchors, aliases, tags and directives are not supported: write the value itself", n.GetToken().Value)
@@ -367,7 +372,7 @@ func (d *Doc) fillStruct(n ast.Node, v reflect.Value, path string) {
 	})
 	for i, name := range names {
 		_, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("schema"), ",")
-		if sub := join(path, name); options == "required" && !d.Has(sub) {
+		if sub := join(path, name); options == "required" && !d.Given(sub) {
 			d.Lastf(sub, "missing")
 		}
 	}
