@@ -24,7 +24,7 @@ type Plan struct {
 	Fabric   *topo.Fabric
 	Table    *topo.Table // with the scenario's overrides
 	// Switches and Hosts are the configurations of the nodes in the order of Fabric,
-	// switches first. Defaults are filled in and Live is empty. Routes share their
+	// switches first. Defaults are filled in, and Live has no more. Routes share their
 	// lists of ports: do not change them.
 	Switches []config.Switch
 	Hosts    []config.Host

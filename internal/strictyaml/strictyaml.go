@@ -104,7 +104,7 @@ type Doc struct {
 // their fields keep the value they had. Fields without a key keep theirs too.
 //
 // Scalars of every kind are taken for a string field as they are written, and so for a
-// type with UnmarshalText, whose error is the fault. An
+// type with UnmarshalText, whose error is the fault and for which "" is empty. An
 // empty value ("key:") leaves the field as it is.
 //
 // Settings are read in the place of what the file has there, the later ones over the
@@ -458,6 +458,10 @@ func (d *Doc) fillText(n ast.Node, to encoding.TextUnmarshaler, path string) {
 	text, ok := scalar(n)
 	if !ok {
 		d.Faultf(path, "%s where a word should be", describe(n))
+		return
+	}
+	if text == "" {
+		d.empty[path] = true
 		return
 	}
 	if err := to.UnmarshalText([]byte(text)); err != nil {
