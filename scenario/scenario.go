@@ -8,7 +8,7 @@
 //
 // Read in this order: Scenario (this file), file.go (the keys of a file, and Parse),
 // the parse_*.go files (what is rejected), compile.go and Plan, prevent.go, congestion.go,
-// wanted.go // (what a verdict is checked against).
+// wanted.go (what a verdict is checked against).
 //
 // Invariants:
 //   - every time is relative to the start of the scenario;

@@ -93,8 +93,8 @@ func set(v reflect.Value, text string) {
 }
 
 // Check adds to d what the schema tags of the struct that v points to, and of those below it, do not
-// allow: numbers out of their range and unknown words. A zero is unset,
-// unless the file gives it. Maps are left to the caller. What the caller says of the same key goes first.
+// allow: numbers out of their range and unknown words. A zero is unset, unless the key is required or
+// the file gives it. Maps are left to the caller. What the caller says of the same key goes first.
 func Check(d *strictyaml.Doc, v any) { CheckAt(d, "", v) }
 
 // CheckAt is Check of a struct at a key path.
@@ -127,7 +127,7 @@ func check(d *strictyaml.Doc, path string, t tag, v reflect.Value, given bool) {
 			}
 			check(d, key, t, v.Index(i), true)
 		}
-	case given || !v.IsZero() || d.Given(path):
+	case given || t.required || !v.IsZero() || d.Given(path):
 		scalar(d, path, t.kind, v)
 	}
 }

@@ -93,15 +93,17 @@ type Doc struct {
 	faulty  map[string]bool // keys that have a fault of Faultf
 	above   map[string]bool // keys that have a fault, and all that are above them
 	last    []Fault         // of Lastf
+	lastly  map[string]bool // keys of last
 	empty   map[string]bool // keys without a value
 	unread  bool            // the file could not be parsed: nothing is known of its keys
 }
 
 // Read parses data, the content of the file called name, into the struct that
 // dst points to. Keys are those of the fields' yaml tags; embedded structs and
-// interfaces are not supported. A key that dst does not have, the lack of one whose schema tag says "required", a value of the
-// wrong kind or out of the field's range, and a key given twice are faults;
-// their fields keep the value they had. Fields without a key keep theirs too.
+// interfaces are not supported. A key that dst does not have, the lack of one whose schema
+// tag says "required", a value of the wrong kind or out of the field's range, and a key
+// given twice are faults; their fields keep the value they had. Fields without a key keep
+// theirs too.
 //
 // Scalars of every kind are taken for a string field as they are written, and so for a
 // type with UnmarshalText, whose error is the fault and for which "" is empty. An
@@ -143,7 +145,7 @@ func (Some[T]) OneWillDo() {}
 // NewDoc returns the Doc of values that come from no file: its faults carry name
 // and no line.
 func NewDoc(name string) *Doc {
-	return &Doc{name: name, lines: map[string]int{}, faulty: map[string]bool{}, above: map[string]bool{}, empty: map[string]bool{}}
+	return &Doc{name: name, lines: map[string]int{}, faulty: map[string]bool{}, above: map[string]bool{}, lastly: map[string]bool{}, empty: map[string]bool{}}
 }
 
 // Has reports whether the file has the key path.
@@ -199,7 +201,6 @@ func (d *Doc) Faultf(path, format string, args ...any) {
 		return
 	}
 	d.faulty[path] = path != ""
-	d.last = slices.DeleteFunc(d.last, func(f Fault) bool { return f.Key == path })
 	d.add(d.At(path, fmt.Sprintf(format, args...)))
 }
 
@@ -215,9 +216,10 @@ func (d *Doc) hidden(path string) bool {
 
 // Lastf adds a fault at the key path that gives way to any other fault at that key, which says more.
 func (d *Doc) Lastf(path, format string, args ...any) {
-	if d.unread || slices.ContainsFunc(d.last, func(f Fault) bool { return f.Key == path }) {
+	if d.unread || d.lastly[path] {
 		return
 	}
+	d.lastly[path] = true
 	d.last = append(d.last, d.At(path, fmt.Sprintf(format, args...)))
 	d.note(path)
 }

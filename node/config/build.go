@@ -13,6 +13,7 @@ import (
 	"softswitch/host/nic"
 	"softswitch/host/roce"
 	"softswitch/internal/ether"
+	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/unit"
@@ -160,6 +161,7 @@ func slotBytes(mtu int) int { return buffer.SlotBytes(MaxFrame(mtu) + ether.VLAN
 // name stands for the file in the error.
 func (a *Act) Check(name string, lossless []int) error {
 	d := strictyaml.NewDoc(name)
+	schema.CheckAt(d, "acts[0]", a)
 	checkActs(d, []Act{*a}, lossless)
 	return d.Err()
 }

@@ -7,7 +7,6 @@ import (
 	"softswitch/host"
 	"softswitch/host/nic"
 	"softswitch/internal/ether"
-	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/unit"
@@ -119,7 +118,6 @@ func CheckRC(d *strictyaml.Doc, path string, is bool, r *RC, mtu int) {
 		}
 		return
 	}
-	schema.CheckAt(d, path+".rc", r)
 	if n := host.FrameOf(r.PathMTU); !d.Faulty(path+".rc.path_mtu") && n > MaxFrame(mtu) {
 		d.Faultf(path+".rc.path_mtu", "%d: its frames of %d bytes need an mtu of %d, and it is %d", r.PathMTU, n, n-ether.HeaderLen, mtu)
 	}
@@ -166,7 +164,6 @@ func checkActs(d *strictyaml.Doc, acts []Act, lossless []int) {
 			d.Faultf(path+".at", "%s is before the act above it: write them in order of time", a.At)
 		}
 		before = a.At
-		schema.CheckAt(d, path, &acts[i])
 		switch {
 		case a.Do == "slow" && a.Rate == 0:
 			d.Faultf(path+".rate", `%s is not a drain rate: write one above zero such as "10Mbit/s"`, a.Rate)

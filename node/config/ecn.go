@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"softswitch/dataplane"
-	"softswitch/internal/schema"
 	"softswitch/internal/stat"
 	"softswitch/internal/strictyaml"
 	"softswitch/unit"
@@ -65,7 +64,6 @@ func CheckRED(d *strictyaml.Doc, path string, r *RED) {
 	if r == nil {
 		return
 	}
-	schema.CheckAt(d, path, r)
 	if !d.Faulty(path+".kmin") && !d.Faulty(path+".kmax") && *r.Kmin > r.Kmax {
 		d.Faultf(path+".kmin", "%d, and kmax is %d: marking begins at kmin, so use 0 to kmax", *r.Kmin, r.Kmax)
 	}

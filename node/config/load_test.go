@@ -247,3 +247,23 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// An act that comes from no file is judged as one of a file: it has to say what it does.
+func TestCheckOfActs(t *testing.T) {
+	for want, a := range map[string]Act{
+		"": {Do: "storm", Class: 3},
+		`h2: acts[0].do: ""; use slow, storm, normal`:                                      {},
+		`h2: acts[0].do: "halt"; use slow, storm, normal`:                                  {Do: "halt"},
+		"h2: acts[0].class: class 5 is not lossless; use one of [3 4]":                     {Do: "storm", Class: 5},
+		`h2: acts[0].rate: 0 is not a drain rate: write one above zero such as "10Mbit/s"`: {Do: "slow"},
+		"h2: acts[0].rate: 1Mbit/s: only slow has a rate":                                  {Do: "normal", Rate: 1e6},
+	} {
+		got := ""
+		if err := a.Check("h2", []int{3, 4}); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%+v: %q, want %q", a, got, want)
+		}
+	}
+}
