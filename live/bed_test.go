@@ -295,8 +295,23 @@ func (b *bed) awaitEvents(want event.Type, n int) {
 		if got >= n {
 			return
 		}
-		await(b.t, b.news, fmt.Sprintf("%d events of type %v; there are %d", n, want, got))
+		select {
+		case <-b.news:
+		case <-time.After(patience):
+			b.t.Fatalf("waited in vain for %d events of type %v; there are %d: %s", n, want, got, b.doings())
+		}
 	}
+}
+
+// doings is what there is to say of a bed in which nothing moves.
+func (b *bed) doings() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	types := map[event.Type]int{}
+	for _, e := range b.events {
+		types[e.Type]++
+	}
+	return fmt.Sprintf("events %v, links %+v, warnings %q", types, b.AllStats(), b.warned)
 }
 
 func (b *bed) warn(format string, args ...any) {

@@ -29,7 +29,7 @@ func recordedBed(t *testing.T, rec **record.Recorder, w interface{ Write([]byte)
 		Buffer: config.Buffer{Size: 2000, StaticTh: &below, XONOffset: &offset, XOFF: &headroom},
 	}
 	for p := range unit.Port(3) {
-		cfg.Ports = append(cfg.Ports, config.Port{Name: portName(p), Rate: 50e6})
+		cfg.Ports = append(cfg.Ports, config.Port{Name: portName(p), Rate: 2_000_000}) // slower than any machine writes: what streams send piles up
 		cfg.MAC = append(cfg.MAC, config.MAC{MAC: stationMAC(p), Port: int(p)})
 	}
 	cfg.Fill()
@@ -51,18 +51,18 @@ func TestRecordAndReplay(t *testing.T) {
 	var rec *record.Recorder
 	b := recordedBed(t, &rec, &file)
 	seed := testkit.Seed(t)
-	b.write(1, pfc(65535)) // class 3 towards port 1 piles up, and port 0 is paused
+	b.write(1, pfc(65535)) // 17 s: class 3 towards port 1 piles up, and port 0 is paused
 	b.awaitEvents(event.Paused, 1)
 	var streams sync.WaitGroup
 	for p := range unit.Port(2) {
 		streams.Go(func() {
-			if err := b.stream(p, 1-p, 3000, 200, rand.New(rand.NewPCG(seed, uint64(p)))); err != nil {
+			if err := b.stream(p, 1-p, 1000, 200, rand.New(rand.NewPCG(seed, uint64(p)))); err != nil {
 				t.Errorf("seed %d: %v", seed, err)
 			}
 		})
 	}
 	b.awaitEvents(event.XOFF, 1)
-	b.write(1, pfc(2000)) // 20 ms at 50 Mbit/s
+	b.write(1, pfc(2000)) // 0.5 s
 	b.awaitEvents(event.Expired, 1)
 	b.write(1, pfc(65535), pfc(0))
 	b.awaitEvents(event.Resumed, 1)
