@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"softswitch/internal/control"
+	"softswitch/internal/safefile"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/client"
@@ -168,6 +171,43 @@ func (o Orders) RestartSwitches(ctx context.Context, detector, response string) 
 	}
 	for i, s := range switches {
 		if err := awaitRestart(ctx, s, before[i]); err != nil {
+			return err
+		}
+	}
+	return o.configure(func(s *config.Switch) { s.Detector, s.Response = detector, response })
+}
+
+// Respond changes what every switch does about deadlocks, while it runs: detectors keep their state.
+// What stands is acted on once all switches know what to do, for a claim has to get round. Switches that
+// restart do so with the new response.
+func (o Orders) Respond(ctx context.Context, response string) error {
+	switches := ends(o.st, Names(o.st, "switch"))
+	for _, standing := range []bool{false, true} {
+		args := client.ResponseArgs{Response: response, Standing: standing}
+		if err := tell(ctx, switches, func(e control.Endpoint) error { return client.Respond(e, args) }); err != nil {
+			return err
+		}
+	}
+	return o.configure(func(s *config.Switch) { s.Response = response })
+}
+
+// configure changes the configurations from which switches start, of those that this lab starts.
+func (o Orders) configure(change func(*config.Switch)) error {
+	for _, n := range o.st.Nodes {
+		if n.Kind != "switch" || n.Via != nil {
+			continue
+		}
+		path := filepath.Join(n.Dir, configName)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		s, _, err := config.LoadSwitch(path, data)
+		if err != nil {
+			return err
+		}
+		change(&s)
+		if err := safefile.Replace(path, s.Marshal(), 0o644); err != nil {
 			return err
 		}
 	}

@@ -203,6 +203,15 @@ var orders = []struct {
 	{"Start", ui.Order{Do: "start"}, "start", []string{"h1 start now", "h2 start now"}},
 	{"Stop", ui.Order{Do: "stop"}, "stop", []string{"h1 stop ", "h2 stop "}},
 	{
+		"Respond",
+		ui.Order{Do: "response", Response: "drop"},
+		"response drop",
+		[]string{
+			`s1 response {"response":"drop","standing":false}`, `s1 response {"response":"drop","standing":true}`,
+			`s2 response {"response":"drop","standing":false}`, `s2 response {"response":"drop","standing":true}`,
+		},
+	},
+	{
 		"RestartSwitches",
 		ui.Order{Do: "restart", Detector: "itsy", Response: "drop"},
 		"",

@@ -41,6 +41,7 @@ lab heal
 lab kill
 lab metrics
 lab normal
+lab response
 lab restart
 lab rootless
 lab shell

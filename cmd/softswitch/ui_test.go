@@ -20,9 +20,13 @@ import (
 // takes most of the machine.
 var besideALab = testbrowser.Look{Width: 1024, Height: 700}
 
+// restartsTold counts the restarts of nodes that the page tells of.
+const restartsTold = "states.flatMap((s) => s.log || []).filter((e) => e.k === 'restart').length"
+
 // TestDemoUI plays the demo in a browser: a deadlock is seen to form and to be declared;
-// the switches are restarted with a response, by clicks, and it is seen to be resolved; a
-// click fails a link of the running lab, and another heals it.
+// a click has the running switches break it, and it is seen to be resolved, with what was before
+// still to go back to, also after the switches are restarted; a click fails a link of the running
+// lab, and another heals it.
 func TestDemoUI(t *testing.T) {
 	testbrowser.Need(t)
 	b := newLoneBed(t) // a browser beside 36 nodes
@@ -55,13 +59,27 @@ func TestDemoUI(t *testing.T) {
 	tab.Shot("live-scrubbed-back")
 	tab.Click("#live")
 
-	tab.Run("$('responses').value = 'drop+trigger'")
-	tab.Click("#restart")
-	tab.Await("$('response').textContent === 'drop+trigger'")
+	tab.Await("!$('breaks').hidden && $('break-by').value === 'cure'")
+	tab.Run("restarts = " + restartsTold)
+	tab.Click("#break")
 	tab.Await("states.some((s) => s.deadlock && s.deadlock.over)")
+	tab.Await("$('response').textContent === 'cure'")
+	if tab.Is(restartsTold + " > restarts") {
+		t.Error("a switch was restarted to break the deadlock")
+	}
 	tab.Run("go(states.findIndex((s) => s.deadlock && s.deadlock.over))")
 	tab.Shot("live-resolved")
+	tab.Run("go(states.findIndex((s) => s.deadlock) - 1)")
+	tab.Await("document.body.dataset.status !== 'deadlock'")
+	tab.Shot("live-before-the-cure")
 	tab.Click("#live")
+
+	tab.Run("first = states[0].t; $('responses').value = 'drop'")
+	tab.Click("#restart")
+	tab.Await("$('response').textContent === 'drop' && " + restartsTold + " >= restarts + 20")
+	if !tab.Is("states[0].t === first && states.some((s) => s.deadlock)") {
+		t.Error("what was before the restart is forgotten")
+	}
 
 	link := "core3--agg3-1"
 	b.choose(tab, "link "+link)

@@ -13,6 +13,12 @@ func New(inner detect.Factory, p Policy) detect.Factory {
 	if p == (Policy{}) {
 		return inner
 	}
+	return NewChangeable(inner, p)
+}
+
+// NewChangeable is New for switches whose policy Change may replace while they run: it wraps the
+// detectors under the zero policy too.
+func NewChangeable(inner detect.Factory, p Policy) detect.Factory {
 	return func(v detect.View, a detect.Actions) detect.Detector {
 		r := newResponder(v, a, p)
 		r.Detector = inner(v, reporter{a, r})
@@ -44,11 +50,12 @@ type peerResponder struct {
 type responder struct {
 	detect.Detector // the inner one: what is not overridden below goes to it
 
-	view   detect.View
-	act    detect.Actions
-	policy Policy
-	self   unit.NodeID
-	hop    unit.Time
+	view    detect.View
+	act     detect.Actions
+	policy  Policy
+	ordered *change // of the policy, not made yet; nil for none
+	self    unit.NodeID
+	hop     unit.Time
 
 	deadline unit.Time // of what is done here
 	nonce    uint16
@@ -68,6 +75,7 @@ type class struct {
 
 // bucket is what goes on at one ingress bucket.
 type bucket struct {
+	stands    bool    // what was declared here: it has not resumed since
 	attempt   attempt // to break a deadlock that was declared here
 	pass      pass    // the claim that passed last
 	isolation isolation
@@ -97,9 +105,11 @@ func (r *responder) report(f detect.Finding) {
 	if c == nil || int(f.Bucket.Port) >= len(c.in) || int(f.Queue.Port) >= len(c.in) {
 		return // it names no loop
 	}
-	a := &c.in[f.Bucket.Port].attempt
-	a.finding, a.declared = f, true
-	r.deadline = 0
+	b := &c.in[f.Bucket.Port]
+	b.attempt.finding, b.stands = f, true
+	if !r.off() {
+		b.attempt.declared, r.deadline = true, 0
+	}
 }
 
 // XOFF remembers where it came from.
@@ -121,7 +131,7 @@ func (r *responder) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bo
 // at this goes on.
 func (r *responder) XON(now unit.Time, b detect.Bucket) {
 	in := &r.classes[b.Class].in[b.Port]
-	in.pass.open = true
+	in.pass.open, in.stands = true, false
 	r.sees(now, b)
 	if in.attempt.phase == asking {
 		in.attempt.due, r.deadline = now, now
@@ -129,9 +139,9 @@ func (r *responder) XON(now unit.Time, b detect.Bucket) {
 	r.Detector.XON(now, b)
 }
 
-// Message takes the messages of responders; others are the detector's.
+// Message takes the messages of responders; others, and all under the zero policy, are the detector's.
 func (r *responder) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
-	if t.Kind < itsyhdr.KindClaim || t.Kind > itsyhdr.KindFound {
+	if r.off() || t.Kind < itsyhdr.KindClaim || t.Kind > itsyhdr.KindFound {
 		r.Detector.Message(now, p, t)
 		return
 	}
@@ -180,6 +190,9 @@ func (r *responder) Tick(now unit.Time) {
 	if r.deadline > now {
 		return
 	}
+	if r.ordered != nil {
+		r.obey(now, *r.ordered)
+	}
 	for _, c := range r.classes {
 		if c == nil {
 			continue
@@ -197,6 +210,9 @@ func (r *responder) Tick(now unit.Time) {
 // schedule finds what is due next.
 func (r *responder) schedule() {
 	r.deadline = unit.Never
+	if r.ordered != nil {
+		r.deadline = 0
+	}
 	for _, c := range r.classes {
 		if c == nil {
 			continue

@@ -63,7 +63,7 @@ func newScript(t *testing.T, response string) script {
 		t.Fatal(err)
 	}
 	sc := script{T: t, s: map[unit.NodeID]*detecttest.Switch{}, d: map[unit.NodeID]*declarer{}}
-	sc.Fabric = detecttest.New(New(func(v detect.View, a detect.Actions) detect.Detector {
+	sc.Fabric = detecttest.New(NewChangeable(func(v detect.View, a detect.Actions) detect.Detector {
 		d := &declarer{act: a}
 		sc.d[v.Self()] = d
 		return d

@@ -14,6 +14,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/lists"
 	"softswitch/internal/version"
+	"softswitch/link"
 	"softswitch/link/auth"
 	"softswitch/live"
 	"softswitch/node/client"
@@ -48,7 +49,7 @@ func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
 }
 
 // changes are the requests, of all kinds of node, that change something.
-var changes = []string{"act", "clear", "forge", "impair", "keep", "keys", "lose", "pfcwd_start", "pfcwd_stop", "restart", "start", "stop", "tape"}
+var changes = []string{"act", "clear", "forge", "impair", "keep", "keys", "lose", "pfcwd_start", "pfcwd_stop", "response", "restart", "start", "stop", "tape"}
 
 // checkMethod rejects GET for requests that change something: a client may repeat or
 // prefetch a GET.
@@ -76,6 +77,7 @@ var switchRequests = map[string]answerer{
 	"pfcwd":       look(func(s *switchNode, _ unit.Time) any { return s.watchdog() }),
 	"pfcwd_start": with((*switchNode).pfcwdStart),
 	"pfcwd_stop":  with((*switchNode).pfcwdStop),
+	"response":    with((*switchNode).respond),
 	"restart":     (*switchNode).restart,
 	"keys":        (*switchNode).keys,
 }
@@ -119,7 +121,7 @@ func readArguments(args json.RawMessage, v any) error {
 
 // keep and stats use the keeper.
 func (s *switchNode) keep(n *live.Node, args json.RawMessage) (any, error) {
-	return nil, s.end.keep(n, args, func() observe.Switch { return observe.TakeSwitch(s.sw, nil) })
+	return nil, s.end.keep(n, args, func() observe.Switch { return s.look(nil) })
 }
 
 func (s *switchNode) stats(n *live.Node, args json.RawMessage) (any, error) {
@@ -132,10 +134,17 @@ func (s *switchNode) stats(n *live.Node, args json.RawMessage) (any, error) {
 	})
 }
 
+// look copies what there is to see of the switch, which stands still.
+func (s *switchNode) look(links []link.Stats) observe.Switch {
+	out := observe.TakeSwitch(s.sw, links)
+	out.Response = s.response
+	return out
+}
+
 func (s *switchNode) snapshot(n *live.Node) (out observe.Switch) {
 	var at unit.Time
 	links := n.AllStats()
-	n.Do(func(now unit.Time) { at, out = now, observe.TakeSwitch(s.sw, links) })
+	n.Do(func(now unit.Time) { at, out = now, s.look(links) })
 	out.Live = s.files.live(n, at)
 	return out
 }
@@ -144,7 +153,7 @@ func (s *switchNode) sample(n *live.Node, _ json.RawMessage) (any, error) { retu
 
 // take copies what metrics are computed from. Preconditions: s.one is held.
 func (s *switchNode) take(n *live.Node) observe.Sample {
-	out := observe.Sample{Switch: s.snapshot(n), Version: version.Text(), Response: s.response, History: s.journal.History()}
+	out := observe.Sample{Switch: s.snapshot(n), Version: version.Text(), History: s.journal.History()}
 	n.Do(func(unit.Time) { out.Watchdog = s.watchdog() })
 	return out
 }

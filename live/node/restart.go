@@ -3,12 +3,14 @@ package node
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/internal/control"
 	"softswitch/live"
 	"softswitch/node/client"
+	"softswitch/unit"
 )
 
 // restart is how to start the switch again. It is the cause with which the previous
@@ -17,6 +19,25 @@ type restart client.RestartArgs
 
 func (r *restart) Error() string {
 	return "restart with detector " + r.Detector + ", response " + r.Response
+}
+
+// respond changes what the switch does about deadlocks, while it runs.
+func (s *switchNode) respond(n *live.Node, args client.ResponseArgs) (_ any, err error) {
+	if s.fixed != "" {
+		return nil, errors.New("response: " + s.fixed)
+	}
+	policy, err := respond.Parse(args.Response)
+	if err != nil {
+		return nil, err
+	}
+	n.Do(func(unit.Time) {
+		if d := s.sw.Detector(); !respond.Change(d, policy, args.Standing) {
+			err = fmt.Errorf("response: the detector %s acts by itself: stop it first", d.Name())
+			return
+		}
+		s.response = policy.String()
+	})
+	return nil, err
 }
 
 // restart ends the switch, and another takes its place. Its interfaces stay up; to its

@@ -40,7 +40,7 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, re
 	if err != nil {
 		return nil, err
 	}
-	built := cfg.Build(respond.New(d.New, policy), live.Batch, live.Granularity)
+	built := cfg.Build(respond.NewChangeable(d.New, policy), live.Batch, live.Granularity)
 	first, err := setKeys(&built, cfg, at)
 	if err != nil {
 		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)

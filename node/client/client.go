@@ -47,6 +47,13 @@ type RestartArgs struct {
 	Response string `json:"response"`
 }
 
+// ResponseArgs are what a running switch does about deadlocks from now on.
+type ResponseArgs struct {
+	Response string `json:"response"`
+	// Standing says to act on what was declared before and stands.
+	Standing bool `json:"standing"`
+}
+
 // Node are the counters of a node of any kind.
 type Node interface {
 	observe.Switch | observe.Host | observe.NIC | observe.Live
@@ -147,6 +154,9 @@ func Stop(e control.Endpoint) error { return e.Call("stop", nil, nil) }
 
 // Act changes the behaviour of a host.
 func Act(e control.Endpoint, a config.Act) error { return e.Call("act", a, nil) }
+
+// Respond changes what a running switch does about deadlocks.
+func Respond(e control.Endpoint, args ResponseArgs) error { return e.Call("response", args, nil) }
 
 // Restart makes a switch restart in its process, with empty buffers.
 func Restart(e control.Endpoint, args RestartArgs) error { return e.Call("restart", args, nil) }

@@ -67,7 +67,7 @@ func seconds(t unit.Time) float64 { return float64(t) / float64(unit.Second) }
 func (out sink) sample(s *observe.Sample) {
 	w := &s.Switch
 	out.put(up, 1, w.Name, "switch")
-	out.put(info, 1, w.Name, s.Version, w.Detector, s.Response)
+	out.put(info, 1, w.Name, s.Version, w.Detector, w.Response)
 	out.live(w.Name, w.Live)
 	out.put(shared, float64(w.SharedBytes), w.Name)
 	out.put(headroomPool, float64(w.HeadroomPoolBytes), w.Name)

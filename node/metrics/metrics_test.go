@@ -66,10 +66,10 @@ func fabric() Sample {
 	return Sample{
 		Switches: []observe.Sample{{
 			Switch: observe.Switch{
-				Name: "s1", Detector: "itsy", DetectorBytes: 42, SharedBytes: 43, LosslessLost: 44, Lossless: []int{3, 4},
+				Name: "s1", Detector: "itsy", Response: "drop", DetectorBytes: 42, SharedBytes: 43, LosslessLost: 44, Lossless: []int{3, 4},
 				Live: observe.Live{At: 4 * unit.Second, EventsLost: 45, Lateness: unit.Millisecond}, Ports: []observe.Port{p},
 			},
-			Version: "v1.2", Response: "drop", History: history, Watchdog: w,
+			Version: "v1.2", History: history, Watchdog: w,
 		}},
 		Hosts: []observe.Host{h},
 		Down:  []Node{{"s2", "switch"}},

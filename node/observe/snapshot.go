@@ -27,6 +27,7 @@ type Switch struct {
 	Name     string `json:"name"`
 	ID       uint16 `json:"id"`
 	Detector string `json:"detector"`
+	Response string `json:"response,omitempty"` // of a live switch, now
 	// DetectorBytes is the detector's own state, CounterBytes the buffer manager's
 	// accounts, which exist with or without a detector.
 	DetectorBytes int `json:"detector_bytes"`

@@ -76,7 +76,6 @@ func losslessQueues(s *dataplane.Switch) (queues []detect.Queue) {
 type Sample struct {
 	Switch   Switch    `json:"switch"`
 	Version  string    `json:"version"` // of the program
-	Response string    `json:"response"`
 	History  History   `json:"history"`
 	Watchdog *Watchdog `json:"watchdog,omitempty"`
 }

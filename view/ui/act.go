@@ -17,8 +17,8 @@ import (
 type Order struct {
 	// Do is "fail" or "heal" (Link); "impair", which is for both directions of a link (Link,
 	// Wire, where an empty one carries frames at once again); "storm" (Host, Class), "slow" (Host, Rate) or
-	// "normal" (Host); "start" or "stop", the flows of all hosts; "restart", all switches,
-	// with Detector and Response.
+	// "normal" (Host); "start" or "stop", the flows of all hosts; "response", of all switches to
+	// deadlocks, also those that stand (Response); "restart", all switches, with Detector and Response.
 	Do       string      `json:"do"`
 	Link     string      `json:"link,omitempty"`
 	Host     string      `json:"host,omitempty"`
@@ -39,11 +39,12 @@ type Orders interface {
 	Normal(ctx context.Context, hosts ...string) error
 	Start(ctx context.Context, hosts ...string) error
 	Stop(ctx context.Context, hosts ...string) error
+	Respond(ctx context.Context, response string) error
 	RestartSwitches(ctx context.Context, detector, response string) error
 }
 
 // Valid are all values of Order.Do.
-var Valid = []string{"fail", "heal", "impair", "storm", "slow", "normal", "start", "stop", "restart"}
+var Valid = []string{"fail", "heal", "impair", "storm", "slow", "normal", "start", "stop", "response", "restart"}
 
 // orderError is an order that makes no sense; other errors are the lab's.
 type orderError struct{ text string }
@@ -70,6 +71,8 @@ func (l *Lab) Act(ctx context.Context, o Order) error {
 		return to.Start(ctx)
 	case "stop":
 		return to.Stop(ctx)
+	case "response":
+		return l.respond(ctx, to, o)
 	case "restart":
 		return l.restartSwitches(ctx, to, o)
 	}
@@ -118,17 +121,24 @@ func (l *Lab) restartSwitches(ctx context.Context, to Orders, o Order) error {
 	if !slices.Contains(l.choices.Detectors, o.Detector) {
 		return senseless("detector %q: valid: %s", o.Detector, strings.Join(l.choices.Detectors, ", "))
 	}
-	if !slices.Contains(l.choices.Responses, o.Response) {
-		return senseless("response %q: valid: %s", o.Response, strings.Join(l.choices.Responses, ", "))
+	if err := l.choices.check(o); err != nil {
+		return err
 	}
-	l.mu.Lock() // no look begins before it is known that all has to be read again
-	defer l.mu.Unlock()
-	err := to.RestartSwitches(ctx, o.Detector, o.Response)
-	if err == nil {
-		l.restart = &o
+	return to.RestartSwitches(ctx, o.Detector, o.Response)
+}
+
+// respond changes what switches do about deadlocks, while they run.
+func (l *Lab) respond(ctx context.Context, to Orders, o Order) error {
+	if err := l.choices.check(o); err != nil {
+		return err
 	}
-	if l.view != nil {
-		l.view.stale = true // the logs of before are gone
+	return to.Respond(ctx, o.Response)
+}
+
+// check is what is wrong with the response of an order.
+func (c Choices) check(o Order) error {
+	if !slices.Contains(c.Responses, o.Response) {
+		return senseless("response %q: valid: %s", o.Response, strings.Join(c.Responses, ", "))
 	}
-	return err
+	return nil
 }

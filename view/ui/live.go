@@ -45,7 +45,6 @@ type Lab struct {
 	token   string     // of the last lab
 	origin  unit.Time  // when it was seen first
 	end     unit.Time  // no look goes beyond it; unit.Never for none
-	restart *Order     // the last restart of its switches
 	looking sync.Mutex // held while the lab is looked at
 }
 
@@ -112,7 +111,7 @@ func (l *Lab) attached() (*view, error) {
 		l.leave()
 		return nil, err
 	}
-	if l.view != nil && !l.view.stale && l.view.made.Equal(made) {
+	if l.view != nil && l.view.made.Equal(made) {
 		return l.view, nil
 	}
 	l.leave()
@@ -163,7 +162,7 @@ func (l *Lab) load() (*netnslab.State, *wiring, error) {
 		return nil, nil, fmt.Errorf("lab %s is being built", l.name)
 	}
 	if l.token != st.Token {
-		l.token, l.origin, l.restart = st.Token, timer.Now(), nil
+		l.token, l.origin = st.Token, timer.Now()
 	}
 	w, err := readWiring(st)
 	return st, w, err
@@ -188,9 +187,6 @@ func (l *Lab) topology(v *view) Topology {
 	if len(v.w.switches) > 0 {
 		t.Detector, t.Response = v.w.switches[0].Detector, v.w.switches[0].Response
 	}
-	if l.restart != nil {
-		t.Detector, t.Response = l.restart.Detector, l.restart.Response
-	}
 	return t
 }
 
@@ -212,7 +208,6 @@ type view struct {
 	shown slowMotion
 	// impatience is how long logs are read before the page is told how far.
 	impatience unit.Time
-	stale      bool // guarded by Lab.mu: the switches were restarted by order, all has to be read again
 }
 
 type reply struct {

@@ -57,6 +57,7 @@ type model struct {
 	namedFlows map[detect.FlowID]bool
 	namedHosts map[int]bool
 	problem    string
+	with       *With // what the switches run; nil before they have said
 	// window is over how long, at least, the load of a direction is taken; 0: since the state
 	// before.
 	window unit.Time
@@ -219,7 +220,7 @@ func (m *model) forget(e oracle.Entry) {
 		}
 		return slices.Contains(away, k.Dir)
 	})
-	m.tell(e.At, "note", "%s restarted", m.name(e.Node))
+	m.tell(e.At, "restart", "%s restarted", m.name(e.Node))
 }
 
 func (m *model) name(id unit.NodeID) string { return m.w.fabric.Name(id) }
@@ -357,6 +358,41 @@ func (m *model) count(node int, at unit.Time, s *observe.Switch) {
 		p.mark, p.marked = at, s
 	}
 	p.at, p.now = at, s
+	m.runs(at)
+}
+
+// runs takes note of what the switches run, and tells of another response.
+func (m *model) runs(at unit.Time) {
+	var with *With
+	for i := range m.snaps {
+		now := m.snaps[i].now
+		switch {
+		case now == nil || now.Response == "":
+		case with == nil:
+			with = &With{now.Detector, now.Response}
+		default:
+			with.Detector, with.Response = same(with.Detector, now.Detector), same(with.Response, now.Response)
+		}
+	}
+	if with == nil {
+		return
+	}
+	if m.with != nil && m.with.Response != with.Response && with.Response != several {
+		m.tell(at, "response", "the response is %s from now on", with.Response)
+	}
+	if with.Response != several || m.with == nil {
+		m.with = with
+	}
+}
+
+// several stands for what switches differ in.
+const several = "several"
+
+func same(a, b string) string {
+	if a == b {
+		return a
+	}
+	return several
 }
 
 // sent takes a host's counters; node is an index of nodes.
@@ -393,7 +429,7 @@ func (m *model) happened() (told, moved bool) {
 
 // state is the fabric at a time, after all events up to it and settle. It ends the tick.
 func (m *model) state(at unit.Time) State {
-	s := State{T: ms(at - m.origin), Load: make([]int, len(m.w.far)), Pauses: m.pauses, Log: m.log, Problem: m.problem, Declared: m.declared}
+	s := State{T: ms(at - m.origin), Load: make([]int, len(m.w.far)), Pauses: m.pauses, Log: m.log, Problem: m.problem, Declared: m.declared, With: m.with}
 	s.Down = below(len(m.w.links), func(i int) bool { return m.isDown(2*i) || m.isDown(2*i+1) })
 	s.Silent = below(len(m.silent), func(i int) bool { return m.silent[i] })
 	s.Storms = below(len(m.storming), func(i int) bool { return m.storming[i] > 0 })

@@ -119,10 +119,18 @@ type State struct {
 	Dropped uint64 `json:"dropped"`
 	// DroppedOf says of which flows, those with most first: of Dropped, and of what was policed.
 	DroppedOf []verdict.DroppedOf `json:"dropped_of,omitempty"`
+	// With is what the switches run now, where it is known.
+	With *With `json:"with,omitempty"`
 	// Words say in words what the drawing shows.
 	Words string `json:"words"`
 	// Problem is why this state is not to be trusted; "" if it is.
 	Problem string `json:"problem,omitempty"`
+}
+
+// With is a detector and a response; "several" if switches differ.
+type With struct {
+	Detector string `json:"detector"`
+	Response string `json:"response"`
 }
 
 // add takes over what happened up to a state before, which is not shown.
@@ -257,8 +265,8 @@ func (l Label) compare(m Label) int {
 // Entry is a line of the page's list of events.
 type Entry struct {
 	T float64 `json:"t"` // as State.T
-	// Kind is "link", "storm", "deadlock", "over", "declared", "false", "cause", "act", "verdict" or
-	// "note".
+	// Kind is "link", "storm", "deadlock", "over", "declared", "false", "cause", "act", "restart",
+	// "response", "verdict" or "note".
 	Kind string `json:"k"`
 	Text string `json:"text"`
 }

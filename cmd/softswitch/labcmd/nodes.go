@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
+	"softswitch/detect/respond"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
@@ -268,6 +269,33 @@ buffers fill, and the host pauses its switch. "lab normal" ends it.`,
 		}
 		return to.Slow(ctx, rate, args[0])
 	})
+}
+
+func labResponse(name *string) *cobra.Command {
+	return labOrder(name, func(*netnslab.State, []string) []string { return respond.Names() }, &cobra.Command{
+		Use:   "response RESPONSE",
+		Short: "Cure a deadlock now",
+		Long: `Change the response of all running switches. Detectors keep what they know, buffers what they
+hold, and a deadlock that stands is acted on at once; "none" ends what is being done. RESPONSE:
+
+` + responses(),
+		Example: "  sudo softswitch lab response cure\n  sudo softswitch lab response none",
+		Args:    cli.Arguments(cobra.ExactArgs(1)),
+	}, func(ctx context.Context, to lab.Orders, args []string) error {
+		if _, err := respond.Parse(args[0]); err != nil {
+			return err
+		}
+		return to.Respond(ctx, args[0])
+	})
+}
+
+// responses lists all of them for a help.
+func responses() string {
+	var b strings.Builder
+	for _, c := range respond.Choices() {
+		fmt.Fprintf(&b, "  %-16s %s\n", c.Name, c.About)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func labNormal(name *string) *cobra.Command {

@@ -8,8 +8,6 @@ function build() {
   document.title = topo.title + " – softswitch";
   $("title").textContent = topo.title;
   $("world").textContent = topo.world;
-  $("detector").textContent = topo.detector;
-  $("response").textContent = topo.response;
   for (const g of ["lanes", "badges", "nodes", "travel", "tags", "entries", "pick"]) $(g).replaceChildren();
   chosen = null;
   buildLanes();
@@ -123,7 +121,11 @@ function buildControl() {
   for (const b of $("orders").querySelectorAll("button, select")) b.disabled = token === "";
   fillSelect($("detectors"), topo.choices.detectors, topo.detector);
   fillSelect($("responses"), topo.choices.responses, topo.response);
+  const breaking = BREAKING.filter((r) => topo.choices.responses.includes(r));
+  fillSelect($("break-by"), breaking, breaking[0]);
 }
+
+const BREAKING = ["cure", "drop", "bubble"]; // responses that a deadlock that stands is broken with, the usual one first
 
 function fillSelect(select, values, now) {
   select.replaceChildren(...values.map((v) => new Option(v, v, v === now, v === now)));

@@ -18,6 +18,7 @@ function draw() {
   drawLabels(s);
   drawWaits(s);
   drawWords(s);
+  drawWith(s);
   drawTime(s);
   drawEntries();
   drawSteps(s);
@@ -184,6 +185,14 @@ function drawWords(s) {
   else if (dead) say("resolved", "⟲ RESOLVED", words);
   else if ((s.paused || []).length) say("paused", "‖ PAUSES", words);
   else say("ok", "✓ FLOWING", words);
+}
+
+// drawWith shows what the switches run, and offers to break a deadlock that stands now.
+function drawWith(s) {
+  const run = s.with || topo, dead = s.deadlock && !s.deadlock.over;
+  $("detector").textContent = run.detector;
+  $("response").textContent = run.response;
+  $("breaks").hidden = !(dead && topo.choices && token !== "" && at === states.length - 1);
 }
 
 let said = 0; // when the sentence was written last

@@ -16,6 +16,8 @@ async function send(order) {
 
 $("start").addEventListener("click", () => send({ do: "start" }));
 $("stop").addEventListener("click", () => send({ do: "stop" }));
+$("respond").addEventListener("click", () => send({ do: "response", response: $("responses").value }));
+$("break").addEventListener("click", () => send({ do: "response", response: $("break-by").value }));
 $("restart").addEventListener("click", () => send({ do: "restart", detector: $("detectors").value, response: $("responses").value }));
 $("play").addEventListener("click", toggle);
 $("live").addEventListener("click", live);

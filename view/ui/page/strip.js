@@ -159,7 +159,7 @@ function drawBand(g, colour) {
 }
 
 function drawMarks(g) {
-  const marks = { link: "✕", storm: "∞", declared: "▲", false: "△", act: "◆" }, last = {};
+  const marks = { link: "✕", storm: "∞", declared: "▲", false: "△", act: "◆", response: "◆", restart: "↻" }, last = {};
   for (const s of states) {
     for (const e of s.log || []) {
       const m = marks[e.k], x = timeX(e.t);
