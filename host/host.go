@@ -206,6 +206,9 @@ func New(cfg Config) (*Host, error) {
 // Started reports whether Start was called, whatever came after.
 func (h *Host) Started() bool { return h.started }
 
+// StartedAt is when Start was called for last, 0 for never.
+func (h *Host) StartedAt() unit.Time { return h.start }
+
 // Start starts the host's flows and acts, or starts them again; their times are
 // relative to at.
 func (h *Host) Start(at unit.Time) {

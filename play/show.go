@@ -19,7 +19,7 @@ var ShowFile []byte
 
 // Responses are those of the runs of a show: none, one that breaks the loop and does no
 // more, one that handles the trigger too.
-var Responses = [3]string{"none", "drop", "drop+trigger"}
+var Responses = [3]string{"none", "drop", "cure"}
 
 // attempts is how often a run is played until it is valid and has a deadlock.
 const attempts = 4

@@ -30,7 +30,7 @@ func TestShow(t *testing.T) {
 		t.Skip("a browser takes seconds")
 	}
 	show := simulatedShow(t)
-	titles := []string{"Traffic", "A link fails", "Another link fails", "Pauses spread", "Deadlock", "Detection", "Without a response it stays", "The break alone", "The trigger handled"}
+	titles := []string{"Traffic", "A link fails", "Another link fails", "Pauses spread", "Deadlock", "Detection", "Without a response it stays", "The break alone", "Cured"}
 	if len(show.Acts) != len(titles) {
 		t.Fatalf("%d acts: %+v", len(show.Acts), show.Acts)
 	}
@@ -65,9 +65,9 @@ func TestShow(t *testing.T) {
 	tab.Await("act === 0")
 	tab.Run("goOn = went; goAct(4)")
 	tab.Await("act === 4 && !playing && at === until")
-	for i, status := range map[int]string{4: "deadlock", 6: "deadlock", 8: "ok"} {
+	for i, status := range map[int]string{4: "deadlock", 6: "deadlock", 8: "cured"} {
 		tab.Run(fmt.Sprintf("goAct(%d); go(until)", i))
-		if got := tab.Value("document.body.dataset.status"); got != status && !(status == "ok" && got == "paused") {
+		if got := tab.Value("document.body.dataset.status"); got != status {
 			t.Errorf("act %d ends %s, want %s", i+1, got, status)
 		}
 	}
@@ -120,10 +120,10 @@ func TestShowNeedsRuns(t *testing.T) {
 	cut := none
 	cut.States = none.States[:show.Acts[1].From]
 	for want, runs := range map[string][3]ui.Recording{
-		"no link fails":                      {cut, drop, both},
-		"the deadlock goes away by itself":   {both, drop, both},
-		"the response none breaks no deadl":  {none, none, both},
-		"the response drop+trigger breaks n": {none, drop, {Topology: both.Topology, States: cut.States}},
+		"no link fails":                     {cut, drop, both},
+		"the deadlock goes away by itself":  {both, drop, both},
+		"the response none breaks no deadl": {none, none, both},
+		"the response cure breaks no deadl": {none, drop, {Topology: both.Topology, States: cut.States}},
 	} {
 		if _, err := ui.NewShow(runs[0], runs[1], runs[2]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -202,7 +202,7 @@ func holdPage(t *testing.T, show *ui.Show) {
 const actsHead = `# The show, act by act
 
 ` + "`sudo softswitch demo --show`" + ` plays its scenario three times on a lab, without a response, with
-` + "`drop`" + ` and with ` + "`drop+trigger`" + `, and then tells of it in a browser. Below are its acts as the
+` + "`drop`" + ` and with ` + "`cure`" + `, and then tells of it in a browser. Below are its acts as the
 simulation plays them, in the view for the back of a room; times differ a little live. ` + "`make\nshow-acts`" + ` makes this page again.
 
 | key | does |
@@ -211,6 +211,6 @@ simulation plays them, in the view for the back of a room; times differ a little
 | ← → | the act before, the next |
 | Home | the first act |
 | P | the view for the back of a room, and back |
-| B | without a response and with the trigger handled, side by side, and back |
+| B | without a response and cured, side by side, and back |
 | W | what waits for what |
 `

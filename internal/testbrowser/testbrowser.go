@@ -45,6 +45,9 @@ type Tab struct {
 	ctx context.Context
 }
 
+// Logf is the test's.
+func (b *Tab) Logf(format string, args ...any) { b.t.Helper(); b.t.Logf(format, args...) }
+
 // browser is the one in which tests that go on at the same time open their pages: it takes
 // longer to start than most of them take.
 var browser struct {

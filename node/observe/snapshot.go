@@ -319,6 +319,7 @@ type Host struct {
 	ID   uint16 `json:"id"`
 	// Started says that its flows were started, whatever came after.
 	Started  bool            `json:"started,omitempty"`
+	Start    unit.Time       `json:"start_ns,omitzero"` // when they were started last
 	Sent     []host.Sent     `json:"sent"`
 	Received []host.Received `json:"received"`
 	Counters host.Counters   `json:"counters"`
@@ -337,7 +338,7 @@ const FlowsFull = "flows_full"
 // TakeHost takes a snapshot of h; l is the statistics of its link.
 func TakeHost(h *host.Host, l link.Stats) Host {
 	c, k := h.Config(), h.Counters()
-	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k, Link: l}
+	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k, Link: l}
 	for class := range unit.Priority(unit.Priorities) {
 		if !c.Lossless.Has(class) {
 			continue

@@ -57,6 +57,12 @@ func senseless(format string, args ...any) error { return &orderError{fmt.Sprint
 func (l *Lab) Act(ctx context.Context, o Order) error {
 	l.acting.Lock()
 	defer l.acting.Unlock()
+	defer func() {
+		select {
+		case l.acted <- struct{}{}:
+		default:
+		}
+	}()
 	st, w, err := l.known()
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 
 	"softswitch/detect"
 	"softswitch/event"
@@ -9,10 +10,16 @@ import (
 	"softswitch/unit"
 )
 
+// contained is the word for a host whose pauses its switch ignores because it stormed.
+const contained = "contained"
+
+// breaks are the actions by which a response makes a loop move.
+var breaks = []detect.Action{detect.ActionDrop, detect.ActionForce, detect.ActionExtra, detect.ActionFlush, detect.ActionIgnore, detect.ActionLossy, detect.ActionLossyTurn, detect.ActionDiscard}
+
 // begins are the words for what actions begin.
 var begins = map[detect.Action]string{
 	detect.ActionRestrict: "restricted", detect.ActionPolice: "policed", detect.ActionIgnore: "ignores pauses",
-	detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionContain: "contained", detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
+	detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionContain: contained, detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
 }
 
 // acted notes that an action begins or ends: at a queue, or for what comes in by a
@@ -33,7 +40,7 @@ func (m *model) acted(e oracle.Entry) {
 		}
 	}
 	if what := begins[e.Action]; what != "" {
-		m.actions[Action{at, what}] = true
+		m.actions[Action{at, what}] = e.At
 	}
 	for _, ended := range e.Action.Ends() {
 		delete(m.actions, Action{at, begins[ended]})
@@ -57,6 +64,9 @@ func (m *model) act(e oracle.Entry) {
 	}
 	if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok && e.Out != unit.NoPort {
 		text += " at " + m.w.arrow(d)
+	}
+	if first := m.breaker == "" || e.Action == detect.ActionDrop; first && e.Type == event.Acted && slices.Contains(breaks, e.Action) && !m.stuck.Empty() {
+		m.breaker = m.name(e.Node) + ": " + text
 	}
 	if e.Type == event.Acted && e.Action.Lasts() {
 		text += fmt.Sprintf(" (%s; until: %s)", e.Action.Why(), e.Action.Until())

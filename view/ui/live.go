@@ -39,6 +39,7 @@ type Lab struct {
 	stream  *Stream
 	orders  func(*netnslab.State) Orders // nil: nothing can be ordered
 	acting  sync.Mutex                   // held while an order is carried out
+	acted   chan struct{}                // one slot: an order was carried out, and is to be seen at once
 
 	mu      sync.Mutex
 	view    *view      // of the lab that is up; nil for none
@@ -51,7 +52,7 @@ type Lab struct {
 // NewLab is a Lab that tells its states to stream. choices are what its switches can be
 // restarted with, orders is the door to a lab that is up.
 func NewLab(name string, choices Choices, stream *Stream, orders func(*netnslab.State) Orders) *Lab {
-	return &Lab{name: name, choices: choices, stream: stream, orders: orders, end: unit.Never}
+	return &Lab{name: name, choices: choices, stream: stream, orders: orders, end: unit.Never, acted: make(chan struct{}, 1)}
 }
 
 // until says that no look is to go beyond a time: the end of a run, whose recording is to hold
@@ -79,6 +80,7 @@ func (l *Lab) Run(ctx context.Context) {
 		}
 		select {
 		case <-tick.C:
+		case <-l.acted:
 		case <-ctx.Done():
 			return
 		}
@@ -192,20 +194,21 @@ func (l *Lab) topology(v *view) Topology {
 
 // view is what is known of one lab: its wiring, its model and how far its logs were read.
 type view struct {
-	st    *netnslab.State
-	made  time.Time // of its state file
-	w     *wiring
-	model *model
-	truth *oracle.State
-	logs  []*logTail  // by node
-	asked []bool      // by node: an answer is outstanding
-	gone  []bool      // by node: its last question was not answered
-	whole []unit.Time // by node: its log is whole up to then, 0 before its first answer
-	upTo  unit.Time   // of the last state: time does not go back
-	reply chan reply
-	came  []reply // answers that the model has not taken yet
-	also  []Entry // to tell with the next state
-	shown slowMotion
+	st      *netnslab.State
+	made    time.Time // of its state file
+	w       *wiring
+	model   *model
+	truth   *oracle.State
+	logs    []*logTail  // by node
+	starter int         // the first host that sends, of the hosts; -1 for none
+	asked   []bool      // by node: an answer is outstanding
+	gone    []bool      // by node: its last question was not answered
+	whole   []unit.Time // by node: its log is whole up to then, 0 before its first answer
+	upTo    unit.Time   // of the last state: time does not go back
+	reply   chan reply
+	came    []reply // answers that the model has not taken yet
+	also    []Entry // to tell with the next state
+	shown   slowMotion
 	// impatience is how long logs are read before the page is told how far.
 	impatience unit.Time
 }
@@ -250,6 +253,7 @@ func readWiring(st *netnslab.State) (*wiring, error) {
 // newView is a view of which nothing is read yet. States count their time from origin.
 func newView(st *netnslab.State, w *wiring, origin unit.Time) *view {
 	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), reply: make(chan reply, len(w.nodes)), impatience: unit.Second}
+	v.starter = slices.IndexFunc(w.hosts, func(h config.Host) bool { return len(h.Flows) > 0 })
 	v.model = newModel(w, v.truth.Stuck, origin)
 	v.asked, v.gone, v.whole = make([]bool, len(w.nodes)), make([]bool, len(w.nodes)), make([]unit.Time, len(w.nodes))
 	v.upTo = origin
@@ -331,11 +335,12 @@ func (v *view) wholeUpTo(now unit.Time) unit.Time {
 	return max(now, v.upTo)
 }
 
-// tells reports whether a node's counters are shown: those of hosts with connections, and of all where
+// tells reports whether a node is asked: the first host that sends, for when it started, and whoever's
+// counters are shown: those of hosts with connections, and of all where
 // frames were dropped on purpose, since what arrived of their flows is shown beside that.
 func (v *view) tells(node int) bool {
 	k := node - len(v.w.switches)
-	return k < 0 || v.model.hasDropped() || slices.ContainsFunc(v.w.hosts[k].Flows, func(f config.Flow) bool { return f.Transport == "rc" })
+	return k < 0 || k == v.starter || v.model.hasDropped() || slices.ContainsFunc(v.w.hosts[k].Flows, func(f config.Flow) bool { return f.Transport == "rc" })
 }
 
 // unanswered is when a question is given up: a node that is stopped answers none, and each view

@@ -29,23 +29,25 @@ type model struct {
 	// truth is the largest stuck set by all events so far.
 	truth  func() *oracle.Stuck
 	origin unit.Time // of State.T
+	zero   unit.Time // when the hosts started to play the scenario last; 0 before
 	now    unit.Time // of the last event
 
 	stuck     *oracle.Stuck
-	since     unit.Time       // the onset of stuck, if it is not empty
-	opening   unit.Time       // since when something waits that opens by itself
-	last      *oracle.Stuck   // the last that was not empty, of a deadlock that is over
-	lastFor   unit.Time       // how long that lasted
-	lastAt    unit.Time       // when it was over
-	lingers   unit.Time       // how long that is still told of
-	paused    []bool          // by direction and class
-	down      []bool          // by direction: the port that it leaves is down
-	silent    []bool          // by node
-	storming  []int           // by node: classes that it pauses without end
-	slow      []bool          // by node: a host that drains slowly
-	buckets   []bucket        // by direction and class: the bucket at its far end, by its events
-	waits     map[edge]hold   // what waits where
-	actions   map[Action]bool // in effect
+	since     unit.Time            // the onset of stuck, if it is not empty
+	opening   unit.Time            // since when something waits that opens by itself
+	last      *oracle.Stuck        // the last that was not empty, of a deadlock that is over
+	lastFor   unit.Time            // how long that lasted
+	lastAt    unit.Time            // when it was over
+	breaker   string               // the last action on a deadlock that made its loop move, "" for none
+	lingers   unit.Time            // how long that is still told of
+	paused    []bool               // by direction and class
+	down      []bool               // by direction: the port that it leaves is down
+	silent    []bool               // by node
+	storming  []int                // by node: classes that it pauses without end
+	slow      []bool               // by node: a host that drains slowly
+	buckets   []bucket             // by direction and class: the bucket at its far end, by its events
+	waits     map[edge]hold        // what waits where
+	actions   map[Action]unit.Time // in effect, since when
 	declared  *Declared
 	diagnosis diagnosis                // the last
 	snaps     []snap                   // by switch
@@ -107,7 +109,7 @@ type snap struct {
 func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 	return &model{
 		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck), lingers: lingers,
-		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, actions: map[Action]bool{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
+		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, actions: map[Action]unit.Time{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
 		truly: map[int]bool{}, namedFlows: map[detect.FlowID]bool{}, namedHosts: map[int]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
 		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: make([]bool, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
@@ -126,7 +128,7 @@ func (m *model) settle() {
 	switch {
 	case was.Empty() && !s.Empty():
 		m.since = m.now
-		m.declared = nil
+		m.declared, m.breaker = nil, ""
 		m.tell(m.now, "deadlock", "deadlock: %s wait for one another", m.loopText(m.loops(s)))
 	case !was.Empty() && s.Empty():
 		m.tell(m.now, "over", "the deadlock is over, after %s", span(m.now-m.since))
@@ -214,7 +216,7 @@ func (m *model) forget(e oracle.Entry) {
 	maps.DeleteFunc(m.waits, func(w edge, _ hold) bool {
 		return slices.Contains(away, w.from.Dir^1) || slices.Contains(away, w.to.Dir)
 	})
-	maps.DeleteFunc(m.actions, func(k Action, _ bool) bool {
+	maps.DeleteFunc(m.actions, func(k Action, _ unit.Time) bool {
 		if k.What == "policed" { // what comes in
 			return slices.Contains(away, k.Dir^1)
 		}
@@ -400,6 +402,7 @@ func (m *model) sent(node int, h *observe.Host) {
 	for _, f := range h.Received {
 		m.received[f.Number] = f
 	}
+	m.zero = max(m.zero, h.Start)
 	s := Sending{Node: node}
 	for _, f := range h.Sent {
 		k := f.Messages
@@ -457,7 +460,11 @@ func (m *model) state(at unit.Time) State {
 	if m.left > 0 {
 		s.Log = append(s.Log, Entry{s.T, "note", fmt.Sprintf("and %d more events", m.left)})
 	}
-	s.Words = m.words(&s)
+	if m.zero > m.origin {
+		s.Zero = ms(m.zero - m.origin)
+	}
+	s.Status = m.status(&s, at)
+	s.Brief, s.Words = m.brief(&s), m.words(&s)
 	m.tick = tick{labels: map[Label]bool{}}
 	return s
 }

@@ -268,7 +268,7 @@ func TestModel(t *testing.T) {
 	if d == nil || !d.True || d.Trigger < 0 || s.m.w.nodes[d.Trigger].Name != s.m.w.fabric.Name(trigger.Node) || d.After != ms(s.at-onset) {
 		t.Fatalf("declared: %+v", d)
 	}
-	if want := "the initial trigger is switch " + s.m.w.fabric.Name(trigger.Node) + ", on the loop"; !strings.Contains(st.Words, want) {
+	if want := "the initial trigger is the port of " + s.m.w.fabric.Name(trigger.Node) + " to A, on the loop"; !strings.Contains(st.Words, want) {
 		t.Errorf("words: %s; want: %s", st.Words, want)
 	}
 	cause := event.Event{
@@ -293,12 +293,12 @@ func TestModel(t *testing.T) {
 	if last := st.Log[len(st.Log)-1]; len(st.Log) != 1 || last.Kind != "cause" || !strings.HasSuffix(last.Text, " names the cause: "+want) {
 		t.Errorf("the cause is told as %+v, want %s", st.Log, want)
 	}
-	if !strings.Contains(st.Words, "The cause, by its diagnosis: "+want) || d.Cause != "" {
+	if !strings.Contains(st.Words, "Likely cause: "+strings.ReplaceAll(want, " (70 %)", "")+" (right in 74 of 100 such cases).") || d.Cause != "" {
 		t.Errorf("words: %s; want: %s; the state before has the cause %q", st.Words, want, d.Cause)
 	}
 	s.add(loop[0].Node, event.Event{Type: event.Resumed, Out: loop[0].Port, OutClass: 3})
 	st = s.state()
-	if st.Deadlock == nil || !st.Deadlock.Over || !strings.Contains(st.Words, "is resolved") {
+	if st.Deadlock == nil || !st.Deadlock.Over || !strings.Contains(st.Words, "The deadlock ended at ") {
 		t.Fatalf("the loop is open again: %+v", st)
 	}
 	s.at += lingers

@@ -34,8 +34,8 @@ func TestPageDeadlock(t *testing.T) {
 	tab := testbrowser.Open(t, simulated(t, "fattree-on-loop.yaml", "itsy", "none"), testbrowser.Look{ReducedMotion: true})
 	tab.Await("states.length >= 600")
 	tab.Run("go(0)")
-	tab.Await("document.body.dataset.status === 'ok'")
-	tab.Run("go(states.findIndex((s) => s.declared && s.declared.trigger >= 0) + 3)")
+	tab.Await("document.body.dataset.status === 'idle'")
+	tab.Run("go(states.findIndex((s) => s.declared && s.declared.cause))")
 	tab.Await("document.body.dataset.status === 'deadlock'")
 	tab.Shot("sim-deadlock")
 	for what, expr := range map[string]string{
@@ -44,7 +44,7 @@ func TestPageDeadlock(t *testing.T) {
 		"pauses with their class in words": "[...document.querySelectorAll('[data-paused] text')].every((e) => e.textContent === '‖3')",
 		"a link that is down":              "document.querySelectorAll('#lanes .lane.down').length === 4",
 		"the trigger":                      "document.querySelector('[data-trigger]').dataset.trigger === 'agg0-0'",
-		"the loop in words":                "/DEADLOCK of class 3.*(core0|core1).*wait for one another.*initial trigger is switch agg0-0, on the loop/.test($('words').textContent)",
+		"the loop in words":                "/DEADLOCK of class 3.*(core0|core1).*wait for one another.*Likely cause: .* \\(right in \\d+ of 100 such cases\\)/.test($('words').textContent)",
 		"a buffer above XOFF":              "document.querySelector('#nodes .fill.off') !== null",
 	} {
 		if !tab.Is(expr) {
@@ -59,8 +59,8 @@ func TestPageResolved(t *testing.T) {
 	tab := testbrowser.Open(t, simulated(t, "itsy-fig2.yaml", "itsy", "drop+trigger"), testbrowser.Look{Dark: true, ReducedMotion: true})
 	tab.Await("states.length >= 600")
 	tab.Run("go(states.findIndex((s) => s.deadlock && s.deadlock.over))")
-	tab.Await("document.body.dataset.status === 'resolved'")
-	tab.Shot("sim-resolved")
+	tab.Await("document.body.dataset.status === 'cured'")
+	tab.Shot("sim-cured")
 	tab.Run("go(states.length - 1)")
 	if s := tab.Text("#entries"); !tab.Is("/the deadlock is over/.test($('entries').textContent)") {
 		t.Errorf("the events do not tell that the deadlock is over: %s", s)
@@ -337,7 +337,7 @@ func wantInSight(t *testing.T, name, url string, look testbrowser.Look) {
 		"no page wider than it is":     "document.documentElement.scrollWidth <= innerWidth",
 		"a map that can be read":       "$('map').getBoundingClientRect().height >= 300",
 		"names of 9 pixels or more":    "[...document.querySelectorAll('.node text')].every((e) => e.getBoundingClientRect().height >= 9)",
-		"the sentence, as a whole":     "$('words').scrollHeight <= $('words').clientHeight + 1",
+		"the sentence, as a whole":     "$('brief').scrollHeight <= $('brief').clientHeight + 1 && $('brief').textContent.length > 20",
 		"the time line, in the window": "$('strip').getBoundingClientRect().bottom <= innerHeight",
 	} {
 		if !tab.Is(expr) {
@@ -345,6 +345,44 @@ func wantInSight(t *testing.T, name, url string, look testbrowser.Look) {
 		}
 	}
 	tab.Shot("look-" + name)
+}
+
+// TestPageClipsNothing: on every shipped scenario, at the sizes of a projector and of a screen, and in
+// the view for the back of a room, no sentence is cut off and no name sticks out of its box, at the
+// first and the last state and where most is shown.
+func TestPageClipsNothing(t *testing.T) {
+	t.Parallel()
+	for _, file := range testkit.Sized([]string{"fattree-on-loop", "hu-fig4"}, scenarios.Names()) {
+		t.Run(file, func(t *testing.T) {
+			url := simulated(t, file+".yaml", "itsy", "cure")
+			for name, look := range map[string]testbrowser.Look{"1366": {Width: 1366, Height: 768}, "1920": {Width: 1920, Height: 1080}} {
+				look.ReducedMotion = true
+				tab := testbrowser.Open(t, url, look)
+				tab.Await("states.length >= 600")
+				tab.Run(`faults = () => [
+					...["#brief", "#act", "#behind"].map((q) => document.querySelector(q)).filter((e) => e.offsetParent && (e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1)).map((e) => "#" + e.id + " is cut off: " + e.textContent),
+					...[...document.querySelectorAll(".node")].filter((n) => {
+						const box = n.querySelector(".box").getBoundingClientRect(), text = n.querySelector("text").getBoundingClientRect();
+						const air = text.height / 4; // above capitals, and below the base line
+						return text.left < box.left - 1 || text.right > box.right + 1 || text.top + air < box.top - 1 || text.bottom - air > box.bottom + 1;
+					}).map((n) => n.dataset.node + " sticks out of its box"),
+				];
+				most = (of) => states.reduce((best, s, i) => (of(s) > of(states[best]) ? i : best), 0);
+				found = [];
+				for (const big of [false, true]) {
+					present(big);
+					for (const i of new Set([0, states.length - 1, most((s) => s.brief.length), most((s) => s.words.length), most((s) => (s.paused || []).length)])) {
+						go(i);
+						found.push(...faults().map((f) => (big ? "presented, " : "") + f));
+					}
+				}
+				present(false);`)
+				if found := tab.Value("[...new Set(found)].join('\\n')"); found != "" {
+					t.Errorf("%s:\n%s", name, found)
+				}
+			}
+		})
+	}
 }
 
 // TestPageFollows: a browser that draws four states a second follows a lab all the same: half of
@@ -358,6 +396,45 @@ func TestPageFollows(t *testing.T) {
 		states.forEach((s) => { s.slow = true; });
 		topo.world = 'live'; playing = false; follow = true; at = 0;`)
 	tab.Await("follow && at > 0 && at > states.length / 2")
+}
+
+// TestPageKeepsUp: by the clock of the page, whatever the browser's: what has come is drawn or left out
+// within the bound, however few frames are drawn and however much comes; what an order, a detector or
+// a response has brought is drawn, where there are frames for it; and slow motion shows more.
+func TestPageKeepsUp(t *testing.T) {
+	t.Parallel()
+	tab := testbrowser.Open(t, simulated(t, "pause.yaml", "itsy", "none"), testbrowser.Look{})
+	tab.Await("states.length >= 600")
+	tab.Run(`one = states[0];
+		// follows plays ten seconds, with so many frames a second and states in 200 ms, and returns the longest
+		// that anything had waited after a frame, and which part of the key states was drawn.
+		follows = (frames, many) => {
+			topo.world = 'live'; playing = false; follow = true; states = [{ ...one, came: 0, slow: true, log: [] }]; at = 0; stepped = 0;
+			let worst = 0, drawn = 0, seen = 0, next = 0;
+			for (let now = 0; now < 10000; now += 1000 / frames) {
+				for (; next <= now; next += 200) for (let i = 0; i < many; i++) {
+					const key = i === (many >> 1) && next % 1000 === 0;
+					states.push({ ...one, t: states.length, came: now, slow: true, log: key ? [{ k: "declared", t: 0, text: "" }] : [{ k: "act", t: 0, text: "" }] });
+				}
+				if (goOn(now)) seen++, drawn += isKey(states[at]);
+				worst = Math.max(worst, lag(now));
+			}
+			follow = false;
+			return { worst, keys: states.slice(0, at + 1).filter(isKey).length, drawn, seen };
+		};
+		results = [60, 10, 2, 0.5].flatMap((frames) => [1, 20, 300].map((many) => ({ frames, many, ...follows(frames, many) })));
+		$("slowly").checked = true;
+		slowly = follows(60, 20);
+		$("slowly").checked = false;`)
+	if !tab.Is("results.every((r) => r.worst <= LAG)") {
+		t.Errorf("the page is behind by more than it says: %s", tab.Value("JSON.stringify(results)"))
+	}
+	if !tab.Is("results.filter((r) => r.frames >= 10).every((r) => r.drawn >= r.keys)") {
+		t.Errorf("what matters is left out: %s", tab.Value("JSON.stringify(results)"))
+	}
+	if !tab.Is("slowly.worst > LAG && slowly.worst <= SLOW_LAG && slowly.drawn >= slowly.keys && slowly.keys > 0") {
+		t.Errorf("slow motion: %s", tab.Value("JSON.stringify(slowly)"))
+	}
 }
 
 // TestPageFollowsNothingLate: of what came long ago nothing is drawn but the end, whatever was told

@@ -53,7 +53,7 @@ func (s *Stream) Recording() (r Recording, err error) {
 
 // NewShow tells of three runs of a scenario in which links fail and a deadlock forms: one
 // without a response, one with a response that breaks the loop and does no more, and one
-// with a response that handles the trigger too. The error names the act that a run has not.
+// with one that cures it. The error names the act that a run has not.
 func NewShow(none, breaks, handles Recording) (*Show, error) {
 	b := showBuilder{show: &Show{Runs: []Recording{none, breaks, handles}}}
 	for _, step := range []func() error{b.traffic, b.failures, b.deadlock, b.stays, b.breaks, b.handled} {
@@ -201,7 +201,8 @@ func (b *showBuilder) handled() error {
 		return err
 	}
 	r := &b.show.Runs[2]
-	b.act(2, max(0, onset-10), len(r.States)-1, "The trigger handled", "%s", r.outcome(over))
+	last := &r.States[len(r.States)-1]
+	b.act(2, max(0, onset-10), len(r.States)-1, "Cured", "%s", strings.TrimSpace(r.outcome(over)+" "+droppedText(last.DroppedOf)))
 	return nil
 }
 

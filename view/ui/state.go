@@ -121,6 +121,12 @@ type State struct {
 	DroppedOf []verdict.DroppedOf `json:"dropped_of,omitempty"`
 	// With is what the switches run now, where it is known.
 	With *With `json:"with,omitempty"`
+	// Zero is the T at which the scenario started last, 0 before.
+	Zero float64 `json:"zero,omitempty"`
+	// Status is "deadlock", "storm", "cured", "paused", "flowing" or "idle".
+	Status string `json:"status"`
+	// Brief says in one sentence what there is to see.
+	Brief string `json:"brief"`
 	// Words say in words what the drawing shows.
 	Words string `json:"words"`
 	// Problem is why this state is not to be trusted; "" if it is.

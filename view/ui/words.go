@@ -2,53 +2,161 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"softswitch/internal/lists"
+	"softswitch/unit"
 )
 
 // namedMax is the most links that a sentence names.
 const namedMax = 4
 
+// Statuses of a fabric, the first that applies.
+const (
+	statusDeadlock = "deadlock"
+	statusStorm    = "storm" // a host pauses without end, or did and is contained
+	statusCured    = "cured" // by a response, not longer than curedFor ago
+	statusPaused   = "paused"
+	statusFlowing  = "flowing"
+	statusIdle     = "idle"
+)
+
+// curedFor is how long a fabric counts as cured: long enough to be read and said aloud.
+const curedFor = 10 * unit.Second
+
+func (m *model) status(s *State, at unit.Time) string {
+	switch {
+	case s.Deadlock != nil && !s.Deadlock.Over:
+		return statusDeadlock
+	case len(s.Storms) > 0 || slices.ContainsFunc(s.Actions, func(a Action) bool { return a.What == contained }):
+		return statusStorm
+	case m.last != nil && m.breaker != "" && at-m.lastAt <= curedFor:
+		return statusCured
+	case len(s.Paused) > 0:
+		return statusPaused
+	case slices.ContainsFunc(s.Load, func(percent int) bool { return percent > 0 }):
+		return statusFlowing
+	}
+	return statusIdle
+}
+
 // words say what a state shows, for a reader who sees nothing else.
 func (m *model) words(s *State) string {
 	var parts []string
-	switch d := s.Deadlock; {
-	case d == nil && len(m.stuck.Opening) > 0:
-		parts = append(parts, fmt.Sprintf("No deadlock: %s wait until others have left the pool.", m.list(m.w.queues(m.stuck.Opening))))
-	case d == nil:
-		parts = append(parts, "No deadlock.")
-	case d.Over:
-		parts = append(parts, fmt.Sprintf("A deadlock of %s formed and is resolved: %s.", m.classes(d.Core), m.loopText(d.Loops)))
-	default:
-		parts = append(parts, fmt.Sprintf("DEADLOCK of %s for %s: %s wait for one another for ever.", m.classes(d.Core), spanMS(d.For), m.loopText(d.Loops)))
-	}
-	if d := s.Deadlock; d != nil {
+	tell := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	d := s.Deadlock
+	switch {
+	case d != nil && !d.Over:
+		tell("DEADLOCK of %s for %s: %s wait for one another.", m.classes(d.Core), spanMS(d.For), m.loopText(d.Loops))
 		parts = append(parts, m.declaredText(s.Declared))
-		if len(d.Victims) > 0 && !d.Over {
-			parts = append(parts, fmt.Sprintf("Stuck behind it: %s.", m.list(d.Victims)))
+		if len(d.Victims) > 0 {
+			tell("Stuck behind it: %s.", m.list(d.Victims))
 		}
-	} else if s.Declared != nil {
+	case len(m.stuck.Opening) > 0:
+		tell("No deadlock: %s wait until others have left the pool.", m.list(m.w.queues(m.stuck.Opening)))
+	case m.last != nil:
+		parts = append(parts, m.overText())
+	default:
+		tell("No deadlock.")
+	}
+	if d == nil && s.Declared != nil {
 		parts = append(parts, m.declaredText(s.Declared))
 	}
 	if free := m.passing(s); len(free) > 0 {
-		parts = append(parts, fmt.Sprintf("Paused: %s.", m.list(free)))
-	} else if s.Deadlock == nil {
-		parts = append(parts, "No link is paused.")
+		tell("Paused: %s.", m.list(free))
+	} else if s.Status == statusIdle {
+		tell("Nothing flows.")
+	} else if d == nil {
+		tell("No link is paused.")
 	}
-	parts = append(parts, lists.Map(s.Storms, func(i int) string { return m.w.nodes[i].Name + " storms: it pauses without end." })...)
-	parts = append(parts, lists.Map(s.SlowHosts, func(i int) string { return m.w.nodes[i].Name + " is slow." })...)
+	for _, i := range s.Storms {
+		tell("%s storms: it pauses without end.", m.w.nodes[i].Name)
+	}
+	for _, a := range s.Actions {
+		if a.What == contained {
+			parts = append(parts, m.containedText(a))
+		}
+	}
+	for _, i := range s.SlowHosts {
+		tell("%s is slow.", m.w.nodes[i].Name)
+	}
 	if len(s.Down) > 0 {
 		names := lists.Map(s.Down, func(l int) string { return m.w.links[l].Name })
-		parts = append(parts, "Down: "+strings.Join(names, ", ")+".")
+		tell("Down: %s.", strings.Join(names, ", "))
 	}
 	if text := droppedText(s.DroppedOf); text != "" {
 		parts = append(parts, text)
 	}
 	if s.Lost > 0 {
-		parts = append(parts, fmt.Sprintf("%d lossless frames were lost.", s.Lost))
+		tell("%d lossless frames were lost.", s.Lost)
 	}
 	return strings.Join(parts, " ")
+}
+
+// brief is the one sentence that the back of a room reads.
+func (m *model) brief(s *State) string {
+	switch s.Status {
+	case statusDeadlock:
+		d := s.Deadlock
+		text := m.shortLoop(d.Loops[0]) + " wait for one another"
+		switch {
+		case s.Declared == nil || !s.Declared.True:
+			return text + "."
+		case s.Declared.Cause != "":
+			return text + ". Likely cause: " + s.Declared.Cause + "."
+		}
+		return fmt.Sprintf("%s, as %s declared after %s.", text, m.w.nodes[s.Declared.Node].Name, spanMS(s.Declared.After))
+	case statusStorm:
+		if len(s.Storms) > 0 {
+			return m.w.nodes[s.Storms[0]].Name + " pauses without end."
+		}
+		i := slices.IndexFunc(s.Actions, func(a Action) bool { return a.What == contained })
+		return m.containedText(s.Actions[i])
+	case statusCured:
+		text := fmt.Sprintf("Cured %s after it formed: %s.", span(m.lastFor), m.breaker)
+		if len(s.DroppedOf) > 0 {
+			text += " " + droppedText(s.DroppedOf[:1])
+		}
+		return text
+	case statusPaused:
+		return strings.ToUpper(pausedText(s)[:1]) + pausedText(s)[1:] + "."
+	case statusFlowing:
+		return "Traffic flows, and no link is paused."
+	}
+	return "Nothing flows."
+}
+
+// loopMax is the most nodes of a loop that the brief sentence names.
+const loopMax = 6
+
+func (m *model) shortLoop(loop []At) string {
+	if n := len(loop) - loopMax; n > 0 {
+		return m.w.loopText(loop[:loopMax]) + fmt.Sprintf(" and %d more", n)
+	}
+	return m.w.loopText(loop)
+}
+
+func (m *model) containedText(a Action) string {
+	return fmt.Sprintf("%s has ignored the pauses of %s since %s: it stormed.", m.w.nodes[m.w.from(a.Dir)].Name, m.w.nodes[m.w.to(a.Dir)].Name, m.clock(m.actions[a]))
+}
+
+// overText says how the last deadlock ended.
+func (m *model) overText() string {
+	what := "ended"
+	if m.breaker != "" {
+		what = "was cured"
+	}
+	text := fmt.Sprintf("The deadlock %s at %s, %s after it formed", what, m.clock(m.lastAt), span(m.lastFor))
+	if m.breaker == "" {
+		return text + ", without a response."
+	}
+	return text + ": " + m.breaker + "."
+}
+
+// clock is a point of time as the page shows it, from the start of the scenario on.
+func (m *model) clock(at unit.Time) string {
+	return fmt.Sprintf("%.3f s", float64(at-max(m.zero, m.origin))/float64(unit.Second))
 }
 
 func (m *model) declaredText(d *Declared) string {
@@ -58,23 +166,27 @@ func (m *model) declaredText(d *Declared) string {
 	case !d.True:
 		return fmt.Sprintf("%s declared %s, which is not on the loop.", m.w.nodes[d.Node].Name, m.w.arrow(d.Queue.Dir))
 	}
-	text := fmt.Sprintf("%s declared it %s after it formed%s.", m.w.nodes[d.Node].Name, spanMS(d.After), m.triggerText(d))
+	text := fmt.Sprintf("%s declared it %s after it formed", m.w.nodes[d.Node].Name, spanMS(d.After))
 	if d.Cause != "" {
-		text += fmt.Sprintf(" The cause, by its diagnosis: %s.", d.Cause)
+		return text + ". Likely cause: " + d.Cause + "."
 	}
-	return text
+	return text + m.triggerText(d) + "."
 }
 
+// triggerText names what the first pause of the deadlock came from: a host, or a port of a switch.
 func (m *model) triggerText(d *Declared) string {
 	if d.Trigger < 0 {
 		return ""
 	}
-	where := "not on the loop"
+	what := "host " + m.w.nodes[d.Trigger].Name
+	if d.Port >= 0 {
+		what = fmt.Sprintf("the port of %s to %s", m.w.nodes[d.Trigger].Name, m.w.nodes[m.w.to(d.Port)].Name)
+	}
+	where := "beside the loop"
 	if d.OnLoop {
 		where = "on the loop"
 	}
-	n := m.w.nodes[d.Trigger]
-	return fmt.Sprintf("; the initial trigger is %s %s, %s", n.Kind, n.Name, where)
+	return fmt.Sprintf("; the initial trigger is %s, %s", what, where)
 }
 
 // passing are the paused queues that are not stuck.

@@ -14,7 +14,7 @@ function build() {
   buildNodes();
   buildPick();
   buildControl();
-  $("live").hidden = !isLive();
+  $("live").hidden = $("slowly-label").hidden = !isLive();
   $("save").hidden = !!$("recorded");
   $("details").replaceChildren(html("p", topo.description || "A click on the drawing, or this list, selects a switch, a host or a link."));
   $("do").replaceChildren();

@@ -176,16 +176,13 @@ function drawWaits(s) {
 const waitText = (w) => `${arrow(w.from.d)} waits for ${arrow(w.to.d)}: ${w.b} B of class ${w.from.c} are there, XON is at ${w.x} B`;
 
 function drawWords(s) {
-  const dead = s.deadlock;
   if (gone && at === states.length - 1) return say("gone", "ENDED", gone);
   const problem = s.problem ? " Not to be trusted: " + s.problem : "";
   const silent = (s.silent || []).length ? ` No answer from ${s.silent.map((i) => topo.nodes[i].name).join(", ")}.` : "";
-  const words = s.words + silent + problem;
-  if (dead && !dead.over) say("deadlock", "⟲ DEADLOCK", words);
-  else if (dead) say("resolved", "⟲ RESOLVED", words);
-  else if ((s.paused || []).length) say("paused", "‖ PAUSES", words);
-  else say("ok", "✓ FLOWING", words);
+  say(s.status, STATUS[s.status], s.brief + problem, s.words + silent + problem);
 }
+
+const STATUS = { deadlock: "⟲ DEADLOCK", storm: "∞ STORM", cured: "✓ CURED", paused: "‖ PAUSED", flowing: "✓ FLOWING", idle: "IDLE" };
 
 // drawWith shows what the switches run, and offers to break a deadlock that stands now.
 function drawWith(s) {
@@ -198,11 +195,12 @@ function drawWith(s) {
 let said = 0; // when the sentence was written last
 const READ = 100; // ms that it stays while states go by: nobody reads faster, and it costs a frame
 
-function say(status, verdict, words) {
+function say(status, verdict, brief, words = brief) {
   if ((playing || follow) && at < states.length - 1 && status === lastStatus && performance.now() - said < READ) return;
   said = performance.now();
   if (document.body.dataset.status !== status) document.body.dataset.status = status;
   if ($("verdict").textContent !== verdict) $("verdict").textContent = verdict;
+  if ($("brief").textContent !== brief) $("brief").textContent = brief;
   if ($("words").textContent !== words) $("words").textContent = words;
   if (status !== lastStatus && (status === "deadlock" || lastStatus === "deadlock" || status === "gone")) $("announce").textContent = words;
   lastStatus = status;

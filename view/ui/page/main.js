@@ -50,6 +50,7 @@ $("act-before").addEventListener("click", () => goAct(act - 1));
 $("act-next").addEventListener("click", onward);
 $("act-sides").addEventListener("click", compareRuns);
 $("presents").addEventListener("click", () => present(!document.body.classList.contains("present")));
+$("slowly").addEventListener("change", draw);
 $("show-waits").addEventListener("change", draw);
 $("pick").addEventListener("change", () => {
   const [kind, i] = $("pick").value.split(" ");
@@ -65,6 +66,7 @@ addEventListener("keydown", (e) => {
   if (show && e.key === "Home") goAct(0);
   if (e.key === "p" || e.key === "P") present(!document.body.classList.contains("present"));
   if ((e.key === "l" || e.key === "L") && topo && isLive()) live();
+  if ((e.key === "s" || e.key === "S") && topo && isLive()) $("slowly").click();
   if (e.key === "w" || e.key === "W") $("show-waits").click();
   if (e.key === "+") zoom(1 / 4);
   if (e.key === "-") zoom(4);

@@ -1,7 +1,9 @@
 "use strict";
 // One state, in words: the list of events, what is selected, messages.
 
-const clock = (t) => (topo.world === "live" ? `${(t / 1000).toFixed(6)} s` : t < 10 ? `${(t * 1000).toFixed(0)} µs` : `${t.toFixed(3)} ms`);
+// zero is when the scenario started last: times are told from there.
+const zero = () => (states.length && states[states.length - 1].zero) || 0;
+const clock = (t) => (topo.world === "live" ? `${((t - zero()) / 1000).toFixed(6)} s` : t < 10 ? `${(t * 1000).toFixed(0)} µs` : `${t.toFixed(3)} ms`);
 
 // round is a time of the axis, and a span: no more digits than it has.
 const round = (t) => (t >= 1000 ? `${+(t / 1000).toFixed(3)} s` : t >= 1 ? `${+t.toFixed(3)} ms` : `${+(1000 * t).toFixed(3)} µs`);
@@ -26,22 +28,28 @@ function drawEntries() {
 }
 
 let drawnSteps = "";
+const STEPS = 400; // states in which steps are looked for
 
 // drawSteps lists what the detectors did up to now, the newest first; those of the state
-// that is drawn are marked.
+// that is drawn are marked. What a detector does again and again, as it verifies a deadlock
+// that it has declared, is one line.
 function drawSteps(s) {
-  const list = [];
-  for (let i = at; i >= 0 && list.length < 40; i--) {
+  const list = [], lines = new Map();
+  for (let i = at; i >= 0 && list.length < 40 && at - i < STEPS; i--) {
     const steps = states[i].steps || [];
-    if (states[i].steps_left) list.push([i, { t: states[i].t, k: "note", text: `and ${states[i].steps_left} more steps` }]);
-    for (let k = steps.length - 1; k >= 0; k--) list.push([i, steps[k]]);
+    if (states[i].steps_left) list.push([i, { t: states[i].t, k: "note", text: `and ${states[i].steps_left} more steps` }, 1]);
+    for (let k = steps.length - 1; k >= 0; k--) {
+      const line = lines.get(steps[k].text);
+      if (line) line[2]++;
+      else lines.set(steps[k].text, (list[list.length] = [i, steps[k], 1]));
+    }
   }
-  const key = list.length ? `${at} ${list[0][1].t} ${list.length}` : "";
+  const key = list.map(([i, e, times]) => `${e.t} ${times}`).join() + at;
   if (key === drawnSteps && $("steps").childElementCount === list.length) return;
   drawnSteps = key;
-  $("steps").replaceChildren(...list.map(([i, e]) => {
+  $("steps").replaceChildren(...list.map(([i, e, times]) => {
     const li = html("li", "", e.k + (i === at ? " now" : ""));
-    li.append(html("time", clock(e.t)), html("span", e.text));
+    li.append(html("time", clock(e.t)), html("span", e.text + (times > 1 ? ` (${times} times)` : "")));
     li.addEventListener("click", () => go(i));
     return li;
   }));

@@ -10,6 +10,9 @@ function drawTime(s) {
   scrub.setAttribute("aria-valuetext", `${clock(s.t)}: ${$("verdict").textContent}`);
   $("clock").textContent = clock(s.t);
   $("pace").textContent = pace();
+  const behind = inSlowMotion() ? `SLOW MOTION, ${(lag(performance.now()) / 1000).toFixed(0)} s behind: L for live` : "";
+  $("behind").hidden = !behind;
+  if ($("behind").textContent !== behind) $("behind").textContent = behind;
   $("whole").disabled = !span;
   $("play").textContent = follow || playing ? "Pause" : "Play";
   $("live").disabled = follow && at === states.length - 1;
@@ -67,7 +70,7 @@ function stateAt(t) {
 // pace is how much of the fabric's time a second shows from here on.
 function pace() {
   const behind = states[states.length - 1].t - states[at].t;
-  if (follow && behind > 0) return `slow motion, ${round(+behind.toPrecision(2))} behind`;
+  if (follow && behind > 0) return `${round(+behind.toPrecision(2))} behind`;
   if (isLive() && !states[Math.min(states.length - 1, at + 1)].slow) return "";
   const next = states[Math.min(states.length - 1, at + Number($("speed").value))];
   return next === states[at] ? "" : `1 s shows ${round(+(next.t - states[at].t).toPrecision(2))}`;
@@ -108,7 +111,7 @@ function drawStrip() {
   const c = $("strip"), ratio = devicePixelRatio || 1, w = c.clientWidth, wide = Math.round(w * ratio), high = Math.round(STRIP.height * ratio);
   if (!wide) return; // it is not shown
   const css = getComputedStyle(document.documentElement), colour = (n) => css.getPropertyValue(n).trim(), { from, to } = seen();
-  const key = [topo.title, topo.response, states.length, states[0].t, from, to, wide, colour("--ground")].join(" ");
+  const key = [topo.title, topo.response, states.length, states[0].t, zero(), from, to, wide, colour("--ground")].join(" ");
   if (key !== stillOf || c.width !== wide || c.height !== high) {
     stillOf = key;
     for (const e of [c, still]) (e.width = wide), (e.height = high);
@@ -173,7 +176,7 @@ function ticks() {
   const { from, to } = seen(), least = (90 * (to - from)) / ($("strip").clientWidth - 2 * STRIP.edge);
   const ten = 10 ** Math.floor(Math.log10(least)), step = [1, 2, 5, 10].map((k) => k * ten).find((k) => k >= least);
   const out = [];
-  for (let k = Math.ceil(from / step); k * step <= to; k++) out.push(k * step);
+  for (let k = Math.ceil((from - zero()) / step); k * step + zero() <= to; k++) out.push(k * step + zero());
   return out;
 }
 
@@ -183,7 +186,7 @@ function drawAxis(g, colour, w) {
   g.font = "11px system-ui, sans-serif";
   g.lineWidth = 1;
   for (const t of ticks()) {
-    const x = timeX(t), text = round(t), half = g.measureText(text).width / 2;
+    const x = timeX(t), text = (t < zero() ? "−" : "") + round(Math.abs(t - zero())), half = g.measureText(text).width / 2;
     g.beginPath();
     g.moveTo(x, STRIP.bars);
     g.lineTo(x, STRIP.bars + 4);
