@@ -90,6 +90,17 @@ type Link struct {
 	Delay, Jitter unit.Time
 }
 
+// name is the link's in a scenario file.
+func (l Link) name() string { return l.A + "--" + l.B }
+
+// far is the other end than one.
+func (l Link) far(end string) string {
+	if end == l.A {
+		return l.B
+	}
+	return l.A
+}
+
 // Route is a route override: At sends frames for the hosts of To via Next, always, or
 // with Backup only while its computed route is down.
 type Route struct {
@@ -276,13 +287,11 @@ func (e Event) keys() string {
 		return ", link: " + e.Link
 	case "kill", "stop", "continue":
 		return ", switch: " + e.Node
-	case "lose":
-		return fmt.Sprintf(", link: %s, from: %s, nth: %d", e.Link, e.Node, e.Nth)
 	case "normal":
 		return ", host: " + e.Node
 	case "forge":
 		return fmt.Sprintf(", link: %s, from: %s, frame: \"%x\"", e.Link, e.Node, e.Frame)
-	case "replay":
+	case "lose", "replay":
 		s := fmt.Sprintf(", link: %s, from: %s, nth: %d", e.Link, e.Node, e.Nth)
 		if e.Back {
 			s += ", back: true"

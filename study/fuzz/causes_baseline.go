@@ -52,7 +52,8 @@ func (h *watch) tried(r *oracle.Result, j *judgeNamed) (all []Answer, err error)
 	}
 	for _, name := range least.Hosts {
 		i, _ := h.plan.Fabric.Node(name)
-		all = append(all, hostAnswer(r, h.home(i)))
+		home, _ := r.Fabric.Far(unit.NodePort{Node: h.plan.Fabric.Nodes[i].ID})
+		all = append(all, hostAnswer(r, home))
 	}
 	if len(least.Flows) > 0 {
 		all = append(all, Answer{Type: Switch, Flows: least.Flows})
@@ -62,12 +63,6 @@ func (h *watch) tried(r *oracle.Result, j *judgeNamed) (all []Answer, err error)
 		all[0].Type = detect.CauseSeveral.String()
 	}
 	return all, nil
-}
-
-// home is the port of the switch that a host is at.
-func (h *watch) home(host int) unit.NodePort {
-	far := h.plan.Fabric.Nodes[host].Ports[0].Peer
-	return unit.NodePort{Node: h.plan.Fabric.Nodes[far.Node].ID, Port: unit.Port(far.Port)}
 }
 
 func hostAnswer(r *oracle.Result, at unit.NodePort) Answer {

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -100,13 +101,7 @@ func (c *Case) drop(names []string) {
 	c.Switches = slices.DeleteFunc(c.Switches, is)
 	c.Hosts = slices.DeleteFunc(c.Hosts, is)
 	c.Dead = slices.DeleteFunc(c.Dead, is)
-	var links []Link
-	for _, l := range c.Links {
-		if is(l.A) || is(l.B) {
-			links = append(links, l)
-		}
-	}
-	c.dropLinks(links)
+	c.dropLinks(lists.Where(c.Links, func(l Link) bool { return is(l.A) || is(l.B) }))
 	c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool { return is(r.At) || is(r.To) || is(r.Next) })
 	c.Flows = slices.DeleteFunc(c.Flows, func(f Flow) bool { return is(f.From) || is(f.To) })
 	c.dropWorkers(is)
@@ -118,7 +113,7 @@ func (c *Case) dropLinks(links []Link) {
 	gone := slices.Clone(links)
 	c.Links = slices.DeleteFunc(c.Links, func(l Link) bool { return slices.Contains(gone, l) })
 	for _, l := range gone {
-		c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.Link == l.A+"--"+l.B })
+		c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.Link == l.name() })
 		c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool {
 			return r.At == l.A && r.Next == l.B || r.At == l.B && r.Next == l.A
 		})

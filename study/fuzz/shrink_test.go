@@ -11,7 +11,7 @@ import (
 func TestShrink(t *testing.T) {
 	fails := func(c *Case) bool {
 		o := c.Play("none", detect.NewNone)
-		return o.Has(FalseNegative)
+		return o.Failure() == FalseNegative
 	}
 	shrunk := 0
 	for i := 0; shrunk < testkit.Sized(1, 3); i++ {

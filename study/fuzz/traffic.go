@@ -115,16 +115,11 @@ func (m *maker) badHost(h string) {
 
 // failLink takes down a link between switches, mostly for a while.
 func (m *maker) failLink() {
-	var between []string
-	for _, l := range m.Links {
-		if m.home[l.B] == "" {
-			between = append(between, l.A+"--"+l.B)
-		}
-	}
-	if len(between) == 0 {
+	trunks := m.trunks()
+	if len(trunks) == 0 {
 		return
 	}
-	link, at := pick(m, between...), m.ticks(20, 300)
+	link, at := pick(m, trunks...).name(), m.ticks(20, 300)
 	m.Events = append(m.Events, Event{At: at, Do: "fail", Link: link})
 	if !m.one(3) {
 		m.Events = append(m.Events, Event{At: at + m.ticks(10, 200), Do: "heal", Link: link})
