@@ -87,11 +87,7 @@ func RunLaps(ctx context.Context, args []string, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("lap: EVERY: %w", err)
 	}
-	return runLaps(ctx, args[0], args[1], laps, every, w)
-}
-
-func runLaps(ctx context.Context, in, out string, laps int, every time.Duration, w io.Writer) error {
-	r, o, err := openPair(ctx, in, out)
+	r, o, err := openPair(ctx, args[0], args[1])
 	if err != nil {
 		return fmt.Errorf("laps: %w", err)
 	}
