@@ -26,6 +26,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/lists"
 	"softswitch/link/auth"
 	"softswitch/oracle"
 	"softswitch/unit"
@@ -116,19 +117,16 @@ func playAttackWith(c *Case, auth auth.Mode, d catalog.Detector, response respon
 
 // unfounded is how many actions were taken before a deadlock was declared rightly. That a host is
 // contained, which pauses without end, needs none.
-func unfounded(r *oracle.Result) (n int) {
+func unfounded(r *oracle.Result) int {
 	founded := unit.Never
 	for _, f := range r.Findings {
 		if f.Outcome == oracle.TruePositive || f.Outcome == oracle.Late {
 			founded = min(founded, f.At)
 		}
 	}
-	for _, m := range r.Actions {
-		if m.At < founded && m.Action != detect.ActionContain && m.Action != detect.ActionRelease {
-			n++
-		}
-	}
-	return n
+	return len(lists.Where(r.Actions, func(m oracle.Taken) bool {
+		return m.At < founded && m.Action != detect.ActionContain && m.Action != detect.ActionRelease
+	}))
 }
 
 // count adds what a switch has dropped.

@@ -112,13 +112,6 @@ func PlayCauses(p *Planted, detectors []catalog.Detector) (o CausesOutcome) {
 	return o
 }
 
-// PlayRandom plays a random case of fuzz.New in the same way. Nothing was planted in it;
-// whether there is a single cause is found out by trying.
-func PlayRandom(c *Case, detectors []catalog.Detector) (o CausesOutcome) {
-	defer recovered(&o, &o.Invalid)
-	return CausesOutcome{Shape: c.Shape}.of(c, detectors)
-}
-
 // control plays a case without a deadlock: nothing must be declared, unless there is one with the
 // detector's own frames.
 func (o CausesOutcome) control(c *Case, detectors []catalog.Detector) CausesOutcome {

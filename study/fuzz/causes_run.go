@@ -10,8 +10,12 @@ func playPlanted(r *Run, i int) CausesOutcome {
 	return PlayCauses(NewPlanted(r.Seed, r.Part.Item(i)), r.Detectors)
 }
 
-func playRandomCause(r *Run, i int) CausesOutcome {
-	return PlayRandom(New(r.Seed, r.Part.Item(i), Usual), r.Detectors)
+// playRandomCause plays a random case of mode Usual in the same way. Nothing was planted in it;
+// whether there is a single cause is found out by trying.
+func playRandomCause(r *Run, i int) (o CausesOutcome) {
+	defer recovered(&o, &o.Invalid)
+	c := New(r.Seed, r.Part.Item(i), Usual)
+	return CausesOutcome{Shape: c.Shape}.of(c, r.Detectors)
 }
 
 // writeNamed writes every failure to its file, the first ones of each planting and detector

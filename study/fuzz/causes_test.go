@@ -270,10 +270,11 @@ func TestRandomCases(t *testing.T) {
 		return unit.NodePort{}, []detect.Cause{{Type: detect.CauseSeveral, At: unit.NodePort{Node: 1}}}
 	})
 	seed := testkit.Sized[uint64](36, 1) // of the first of seed 36 some have a single cause and some do not
-	r := newCausesReport(&Run{Mode: RandomCause, Seed: seed, Detectors: []catalog.Detector{several}})
+	run := &Run{Mode: RandomCause, Seed: seed, Detectors: []catalog.Detector{several}}
+	r := newCausesReport(run)
 	for i := range testkit.Sized(5, 30) {
 		c := New(seed, i, Usual)
-		o := PlayRandom(c, []catalog.Detector{several})
+		o := playRandomCause(run, i)
 		r.Add(0, &o)
 		if !o.Locked {
 			continue

@@ -123,11 +123,7 @@ func (m *maker) steadyTraffic() {
 			m.Flows = append(m.Flows, m.flow(p.from, p.to))
 		}
 	}
-	for range m.between(1, 4) {
-		if from, to := pick(m, m.Hosts...), pick(m, m.Hosts...); from != to {
-			m.Flows = append(m.Flows, m.flow(from, to))
-		}
-	}
+	m.others(m.between(1, 4))
 	silent := slices.Clone(m.Dead)
 	if m.server != "" {
 		silent = append(silent, m.server)

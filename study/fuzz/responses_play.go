@@ -1,7 +1,7 @@
 // Mode Response measures what responses do about random deadlocks: whether they stay
 // away, and what that costs those who had no part in them.
 //
-//	New --Endless--> case --no detector--> a deadlock? --.
+//	New --endless--> case --no detector--> a deadlock? --.
 //	                        |                                 v
 //	                        |--- each response, with and without reserve --> Run
 //	                        |                                                 |
@@ -74,7 +74,9 @@ const soughtIn = 4
 // newCase is case index of seed, whose flows never stop. A poor one has nothing to lend.
 func newCase(seed uint64, index int, poor bool) *Case {
 	c := New(seed, index, Usual)
-	c.Endless()
+	for i := range c.Flows {
+		c.Flows[i].Stop = 0
+	}
 	c.Poor = poor
 	return c
 }

@@ -8,6 +8,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/catalog"
+	"softswitch/internal/lists"
 	"softswitch/internal/stat"
 	"softswitch/node/config"
 	"softswitch/oracle"
@@ -180,11 +181,8 @@ func (f *firstRun) instants(last unit.Time, random *stat.Rand) (all []unit.Time)
 		to := max(s.From, min(s.To, last))
 		all = append(all, s.From, max(0, s.From-1), s.From+below(random, to-s.From+1))
 	}
-	for i, d := range f.result.Findings {
-		if i < 4 {
-			all = append(all, d.At)
-		}
-	}
+	first := f.result.Findings[:min(4, len(f.result.Findings))]
+	all = append(all, lists.Map(first, func(d oracle.Finding) unit.Time { return d.At })...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

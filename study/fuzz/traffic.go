@@ -27,16 +27,21 @@ func (m *maker) traffic() {
 		}
 		m.Flows = append(m.Flows, f)
 	}
-	for range m.between(0, 3) {
-		if from, to := pick(m, m.Hosts...), pick(m, m.Hosts...); from != to {
-			m.Flows = append(m.Flows, m.flow(from, to))
-		}
-	}
+	m.others(m.between(0, 3))
 	m.Flows = slices.DeleteFunc(m.Flows, func(f Flow) bool { return slices.Contains(m.Dead, f.From) })
 	if len(m.Flows) == 0 {
 		m.Flows = append(m.Flows, m.flow(m.Hosts[0], m.Hosts[len(m.Hosts)-1]))
 	}
 	m.deadHosts()
+}
+
+// others draws up to n flows between any hosts.
+func (m *maker) others(n int) {
+	for range n {
+		if from, to := pick(m, m.Hosts...), pick(m, m.Hosts...); from != to {
+			m.Flows = append(m.Flows, m.flow(from, to))
+		}
+	}
 }
 
 // flow is a flow that lasts to the end of the run.
