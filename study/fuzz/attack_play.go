@@ -162,10 +162,7 @@ func writeAttacks(ctx context.Context, r *Run, outcomes []AttackOutcome) error {
 	return r.write(ctx, all, func(f failure) (*Case, string) {
 		c, fault := r.newCase(f.i), outcomes[f.i].Strict.Faults()
 		if f.small {
-			c = Shrink(c, shrinkTries, func(c *Case) bool {
-				if ctx.Err() != nil {
-					return false
-				}
+			c = Shrink(ctx, c, shrinkTries, func(c *Case) bool {
 				run, err := playAttackWith(c, auth.Strict, r.detector(), attackPolicy())
 				return err == nil && run.Faults() == fault
 			})

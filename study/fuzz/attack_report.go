@@ -8,8 +8,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// AttackReport sums up the outcomes of many cases. Its JSON is the same for the same cases, however
-// many were played in parallel.
+// AttackReport sums up the outcomes of many cases.
 type AttackReport struct {
 	Seed     uint64    `json:"seed"`
 	Detector string    `json:"detector"`

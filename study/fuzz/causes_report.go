@@ -7,8 +7,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// CausesReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel.
+// CausesReport sums up the outcomes of many cases.
 type CausesReport struct {
 	Seed  uint64 `json:"seed"`
 	Mode  Mode   `json:"mode"`

@@ -34,7 +34,7 @@ func writeNamed(ctx context.Context, r *Run, all []CausesOutcome) error {
 	return r.write(ctx, failures, func(f failure) (*Case, string) {
 		c, d := all[f.i/n].planted, r.Detectors[f.i%n]
 		if f.small {
-			c = Shrink(c, namingTries, func(c *Case) bool { return ctx.Err() == nil && CausesFail(c, d) })
+			c = Shrink(ctx, c, namingTries, func(c *Case) bool { return CausesFail(c, d) })
 		}
 		return c, CausesComment(c, d, f.small)
 	})

@@ -9,8 +9,7 @@ import (
 	"softswitch/unit"
 )
 
-// ClocksReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel.
+// ClocksReport sums up the outcomes of many cases.
 type ClocksReport struct {
 	Seed     uint64 `json:"seed"`
 	Detector string `json:"detector"`

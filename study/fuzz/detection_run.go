@@ -89,10 +89,7 @@ func (detection) write(ctx context.Context, r *Run, outcomes []Outcome) ([]faile
 // smaller returns a smaller case that fails in the same way, with its outcome.
 func (r *Run) smaller(ctx context.Context, c *Case, o *Outcome) (*Case, *Outcome) {
 	kind := o.Failure()
-	c = Shrink(c, shrinkTries, func(c *Case) bool {
-		if ctx.Err() != nil {
-			return false
-		}
+	c = Shrink(ctx, c, shrinkTries, func(c *Case) bool {
 		o := c.Play(r.detector().Name, r.detector().New)
 		return o.Failure() == kind
 	})

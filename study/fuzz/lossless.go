@@ -136,8 +136,7 @@ func fullest(w *sim.World) (most int) {
 	return most
 }
 
-// LosslessReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel.
+// LosslessReport sums up the outcomes of many cases.
 type LosslessReport struct {
 	Seed     uint64 `json:"seed"`
 	Detector string `json:"detector"`

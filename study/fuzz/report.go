@@ -11,8 +11,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// DetectionReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel, and in however many parts.
+// DetectionReport sums up the outcomes of many cases.
 type DetectionReport struct {
 	Seed     uint64 `json:"seed"`
 	Mode     Mode   `json:"mode"`

@@ -9,8 +9,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// ResponsesReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel.
+// ResponsesReport sums up the outcomes of many cases.
 type ResponsesReport struct {
 	Seed     uint64 `json:"seed"`
 	Detector string `json:"detector"`

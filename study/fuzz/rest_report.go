@@ -9,8 +9,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// TruthReport sums up the outcomes of many cases. Its JSON is the same for the same cases, however
-// many were played in parallel.
+// TruthReport sums up the outcomes of many cases.
 type TruthReport struct {
 	Seed     uint64 `json:"seed"`
 	Mode     Mode   `json:"mode"`

@@ -36,7 +36,7 @@ func (r *Run) wrongCase(ctx context.Context, f failure, o *TruthOutcome, judge j
 	if held := c.heldStill(o.At, max(c.Duration, o.At+1)); wrong(held) {
 		c, what = held, "The sources stop long before the end"
 		if f.small {
-			c, what = Shrink(held, shrinkTries, wrong), what+", and it was made smaller while that is so"
+			c, what = Shrink(ctx, held, shrinkTries, wrong), what+", and it was made smaller while that is so"
 			c = c.heldStill(c.lastActivity(), c.Duration) // some host may have lost its end
 		}
 		if _, end, err := c.restOnly(r.detector(), judge); err == nil {

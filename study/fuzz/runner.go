@@ -62,7 +62,8 @@ func (r *Run) mode() int {
 	return slices.IndexFunc(modes, func(m modeKind) bool { return m.mode == r.Mode })
 }
 
-// Report is what a run prints.
+// Report is what a run prints: the same for the same cases, however many were played in parallel, and in
+// however many parts.
 type Report interface {
 	WriteText(io.Writer) error
 	Clean() bool // nothing went wrong: exit status 0

@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"context"
 	"slices"
 
 	"softswitch/internal/lists"
@@ -8,14 +9,14 @@ import (
 )
 
 // Shrink makes c smaller as long as fails reports that the smaller case still fails,
-// and returns the smallest one it found. It calls fails at most tries times. A
-// candidate may be an invalid scenario: fails must return false for it.
+// and returns the smallest one it found. It calls fails at most tries times, and not once ctx has
+// ended. A candidate may be an invalid scenario: fails must return false for it.
 //
 // It removes flows, workloads, events, switches, hosts, links, routes and dead hosts, halves
 // first, then shortens the run, then rounds numbers, and starts over until nothing
 // helps.
-func Shrink(c *Case, tries int, fails func(*Case) bool) *Case {
-	s := &shrinker{best: c, tries: tries, fails: fails}
+func Shrink(ctx context.Context, c *Case, tries int, fails func(*Case) bool) *Case {
+	s := &shrinker{ctx: ctx, best: c, tries: tries, fails: fails}
 	for s.progress = true; s.progress && s.tries > 0; {
 		s.progress = false
 		s.parts()
@@ -26,6 +27,7 @@ func Shrink(c *Case, tries int, fails func(*Case) bool) *Case {
 }
 
 type shrinker struct {
+	ctx      context.Context
 	best     *Case
 	tries    int
 	fails    func(*Case) bool
@@ -35,7 +37,7 @@ type shrinker struct {
 // try applies change to a copy of the best case and keeps it if it still fails. change
 // returns false if there is nothing to change.
 func (s *shrinker) try(change func(*Case) bool) bool {
-	if s.tries == 0 {
+	if s.tries == 0 || s.ctx.Err() != nil {
 		return false
 	}
 	c := s.best.clone()
