@@ -115,7 +115,7 @@ func Forward(ctx context.Context, opt ForwardOptions) (*ForwardResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := forward{opt: opt}
+	f := forward{opt: opt, absent: []Absent{}} // [] in JSON, not null
 	if f.dutCPU, f.senderCPU, err = twoCPUs(); err != nil {
 		return nil, fmt.Errorf("forward: %w", err)
 	}
@@ -367,9 +367,6 @@ func (f *forward) result() *ForwardResult {
 	r := &ForwardResult{
 		Bench: "forward", Rounds: f.opt.Rounds, Seconds: f.opt.Duration.Seconds(),
 		DUTCPU: f.dutCPU, SenderCPU: f.senderCPU, Absent: f.absent,
-	}
-	if r.Absent == nil {
-		r.Absent = []Absent{} // [] in JSON, not null
 	}
 	for i, bytes := range f.opt.Frames {
 		size := Size{Bytes: bytes}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -20,7 +22,9 @@ func root() *cobra.Command {
 time of a frame round a ring of bare relays. Needs root. The namespaces and processes that
 it creates end with it; no setting of the machine is changed. A tool for developers of
 softswitch, in the repository.`,
-	}), forwardCommand(), floorCommand(), relayCommand(), lapCommand())
+	}), forwardCommand(), floorCommand(),
+		processCommand("relay IN OUT", "Pass frames from one interface to another", 2, RunRelay),
+		processCommand("lap IN OUT LAPS EVERY", "Send frames round a ring and print their times", 4, RunLaps))
 }
 
 func forwardCommand() *cobra.Command {
@@ -63,28 +67,13 @@ its switch. Laps are measured with idle time between them, and back to back.`,
 	return c
 }
 
-// relayCommand returns the hidden command that runs a relay as a process of a benchmark.
-func relayCommand() *cobra.Command {
+// processCommand returns the hidden command that runs a process of a benchmark.
+func processCommand(use, short string, n int, run func(ctx context.Context, args []string, out io.Writer) error) *cobra.Command {
 	return &cobra.Command{
-		Use:    "relay IN OUT",
-		Short:  "Pass frames from one interface to another",
+		Use:    use,
+		Short:  short,
 		Hidden: true,
-		Args:   cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return RunRelay(cmd.Context(), args[0], args[1], os.Stdout)
-		},
-	}
-}
-
-// lapCommand returns the hidden command that times laps as a process of a benchmark.
-func lapCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "lap IN OUT LAPS EVERY",
-		Short:  "Send frames round a ring and print their times",
-		Hidden: true,
-		Args:   cobra.ExactArgs(4),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return RunLaps(cmd.Context(), args, os.Stdout)
-		},
+		Args:   cobra.ExactArgs(n),
+		RunE:   func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args, os.Stdout) },
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -103,10 +104,7 @@ func burst(frame []byte) []byte {
 	binary.NativeEndian.PutUint16(b[4:], uint16(len(payload))) // gso_size
 	binary.NativeEndian.PutUint16(b[6:], offUDP)               // csum_start
 	binary.NativeEndian.PutUint16(b[8:], offUDPSum-offUDP)     // csum_offset
-	b = append(b, frame[:offPayload]...)
-	for range n {
-		b = append(b, payload...)
-	}
+	b = append(append(b, frame[:offPayload]...), bytes.Repeat(payload, n)...)
 	f := b[vnetHeader:]
 	putHeaders(f, total)
 	// The kernel completes the sum of the pseudo header, not inverted.

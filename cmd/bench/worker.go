@@ -20,10 +20,10 @@ import (
 // workerBatch is the number of frames that a worker reads and writes at once.
 const workerBatch = 64
 
-// RunRelay forwards frames from interface in to interface out until ctx ends: the minimum work of a
-// forwarder with package link. It writes a line to ready when it begins to read.
-func RunRelay(ctx context.Context, in, out string, ready io.Writer) error {
-	r, w, err := openPair(ctx, in, out)
+// RunRelay forwards frames from interface IN to interface OUT until ctx ends: the minimum work of a
+// forwarder with package link. args are IN and OUT. It writes a line to ready when it begins to read.
+func RunRelay(ctx context.Context, args []string, ready io.Writer) error {
+	r, w, err := openPair(ctx, args[0], args[1])
 	if err != nil {
 		return fmt.Errorf("relay: %w", err)
 	}
@@ -87,11 +87,7 @@ func RunLaps(ctx context.Context, args []string, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("lap: EVERY: %w", err)
 	}
-	return runLaps(ctx, args[0], args[1], laps, every, w)
-}
-
-func runLaps(ctx context.Context, in, out string, laps int, every time.Duration, w io.Writer) error {
-	r, o, err := openPair(ctx, in, out)
+	r, o, err := openPair(ctx, args[0], args[1])
 	if err != nil {
 		return fmt.Errorf("laps: %w", err)
 	}

@@ -8,7 +8,10 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 	"softswitch/unit"
@@ -77,40 +80,30 @@ func measure(l Loop, watch func(unit.Time) error) (boundaryRow, error) {
 }
 
 // WriteText writes both tables for people.
-func (t *boundaryTable) WriteText(w io.Writer) error { return t.write(w, "  ", "  ", "") }
+func (t *boundaryTable) WriteText(w io.Writer) error { return t.write(w, "  ", "  ", "", "") }
 
 // write prints both tables: left and right enclose a row, between separates its cells,
 // and rule, unless empty, goes below each heading.
-func (t *boundaryTable) write(w io.Writer, left, between, rule string) (err error) {
+func (t *boundaryTable) write(w io.Writer, left, between, right, rule string) (err error) {
 	row := func(cells ...string) {
-		line := left
-		for i, c := range cells {
-			if i > 0 {
-				line += between
-			}
-			line += fmt.Sprintf("%15s", c)
-		}
+		wide := lists.Map(cells, func(c string) string { return fmt.Sprintf("%15s", c) })
 		if err == nil {
-			_, err = fmt.Fprintln(w, line+right(left))
+			_, err = fmt.Fprintln(w, left+strings.Join(wide, between)+right)
 		}
 	}
 	heading := func(cells ...string) {
 		row(cells...)
 		if rule != "" {
-			rules := make([]string, len(cells))
-			for i := range rules {
-				rules[i] = rule
-			}
-			row(rules...)
+			row(slices.Repeat([]string{rule}, len(cells))...)
 		}
 	}
 	heading("Gbit/s", "deadlock", "after ms")
 	for _, s := range t.Sweep {
-		after := "-"
+		deadlock, after := "no", "-"
 		if s.Deadlock {
-			after = fmt.Sprintf("%.3f", float64(s.Onset)/1e6)
+			deadlock, after = "yes", fmt.Sprintf("%.3f", float64(s.Onset)/1e6)
 		}
-		row(gbit(s.Rate), yesOrNo(s.Deadlock), after)
+		row(gbit(s.Rate), deadlock, after)
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(w)
@@ -124,21 +117,6 @@ func (t *boundaryTable) write(w io.Writer, left, between, rule string) (err erro
 		row(fmt.Sprint(l.Switches), fmt.Sprint(l.TTL), gbit(l.Eq3), gbit(l.First), gbit(l.Below), gbit(l.Above), distance)
 	}
 	return err
-}
-
-// right closes a row that left opened.
-func right(left string) string {
-	if left == "| " {
-		return " |"
-	}
-	return ""
-}
-
-func yesOrNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
 }
 
 // gbit formats r in Gbit/s; 0 is "never".
@@ -175,7 +153,7 @@ func boundaryFiles(ctx context.Context, out string, show io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprint(&b, "# The boundary of a routing loop\n\nWritten by `make figures`; [papers.md](../papers.md) says what it means. Rates in Gbit/s.\n\n")
 	return cmp.Or(
-		t.write(&b, "| ", " | ", "---:"),
+		t.write(&b, "| ", " | ", " |", "---:"),
 		safefile.WriteFile(filepath.Join(out, "boundary.md"), b.Bytes(), 0o644),
 		writeFigure(filepath.Join(out, "boundary.svg"), fig),
 	)

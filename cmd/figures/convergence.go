@@ -6,7 +6,6 @@ import (
 
 	"softswitch/internal/strictyaml"
 	"softswitch/oracle/verdict"
-	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -54,11 +53,7 @@ func playControl(name string, watch func(unit.Time) error) (*verdict.Verdict, er
 	if err != nil {
 		return nil, err
 	}
-	s, err := load.Scenario(convergence+".yaml", convergenceFile, set)
-	if err != nil {
-		return nil, err
-	}
-	p, err := scenario.Compile(s)
+	p, err := load.Plan(convergence+".yaml", convergenceFile, load.Instead{Set: []strictyaml.Setting{set}})
 	if err != nil {
 		return nil, err
 	}

@@ -68,11 +68,7 @@ var cycleLinks = []struct{ name, from, to string }{{"L1", "A", "B"}, {"L2", "B",
 // draw plays the scenario without a detector, and draws one panel of pauses and one for
 // each of r.flows.
 func (r *cycleFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
-	data, err := scenarios.FS.ReadFile(r.name + ".yaml")
-	if err != nil {
-		return nil, err
-	}
-	plan, err := load.Plan(r.name+".yaml", data, load.Instead{Detector: catalog.None})
+	plan, err := shipped(r.name, load.Instead{Detector: catalog.None})
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +93,15 @@ func (r *cycleFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
 		}
 	}})
 	return &plot.Figure{Title: r.title, X: "time (ms)", Panels: r.panels(plan, pauses, lines)}, err
+}
+
+// shipped is the plan of a scenario that comes with softswitch.
+func shipped(name string, in load.Instead) (*scenario.Plan, error) {
+	data, err := scenarios.FS.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil, err
+	}
+	return load.Plan(name+".yaml", data, in)
 }
 
 func play(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {

@@ -73,7 +73,7 @@ func TestBoundaryTable(t *testing.T) {
 		},
 	}
 	var b bytes.Buffer
-	if err := table.write(&b, "| ", " | ", "---:"); err != nil {
+	if err := table.write(&b, "| ", " | ", " |", "---:"); err != nil {
 		t.Fatal(err)
 	}
 	var rows []string

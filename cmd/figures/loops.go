@@ -9,7 +9,6 @@ import (
 	"softswitch/internal/strictyaml"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario/load"
-	"softswitch/scenarios"
 	"softswitch/sim"
 	"softswitch/unit"
 	"softswitch/view/plot"
@@ -86,15 +85,11 @@ func (f *loopFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
 }
 
 func (f *loopFigure) play(detector string, watch func(unit.Time) error) (*loopRun, error) {
-	data, err := scenarios.FS.ReadFile(f.scenario + ".yaml")
-	if err != nil {
-		return nil, err
-	}
 	until, err := strictyaml.ParseSetting("duration=" + f.until)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := load.Plan(f.scenario+".yaml", data, load.Instead{Detector: detector, Set: []strictyaml.Setting{until}})
+	plan, err := shipped(f.scenario, load.Instead{Detector: detector, Set: []strictyaml.Setting{until}})
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"softswitch/oracle/verdict"
-	"softswitch/scenario"
 	"softswitch/scenario/load"
-	"softswitch/scenarios"
 	"softswitch/sim"
 	"softswitch/unit"
 	"softswitch/view/plot"
@@ -17,18 +15,9 @@ const brokenAlone = "itsy-fig5"
 // drawTrigger plays brokenAlone without a response, with breaking alone, and with the
 // trigger handled too.
 func drawTrigger(watch func(unit.Time) error) (*plot.Figure, error) {
-	data, err := scenarios.FS.ReadFile(brokenAlone + ".yaml")
-	if err != nil {
-		return nil, err
-	}
 	var all []*verdict.Verdict
 	for _, response := range []string{"none", "drop", "drop+trigger"} {
-		s, err := load.Scenario("scenarios/"+brokenAlone+".yaml", data)
-		if err != nil {
-			return nil, err
-		}
-		s.Response = response
-		p, err := scenario.Compile(s)
+		p, err := shipped(brokenAlone, load.Instead{Response: response})
 		if err != nil {
 			return nil, err
 		}

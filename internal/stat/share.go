@@ -1,5 +1,5 @@
 // Package stat draws random numbers that are the same in every run, counts shares of cases, and
-// says what a median and a quantile is.
+// says what a mean, a median and a quantile is.
 //
 // Rand is splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
 // 2014), for state machines; Mix is its function, for hashes. Neither is secure: the seed

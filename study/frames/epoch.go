@@ -47,17 +47,6 @@ type Counts struct {
 	Sent     uint64 // frames that left, the switch's own among them
 }
 
-func (c *Counts) add(d *Counts) {
-	c.Frames += d.Frames
-	c.Data += d.Data
-	c.Messages += d.Messages
-	c.Pauses += d.Pauses
-	c.Sent += d.Sent
-	for i, n := range d.Drops {
-		c.Drops[i] += n
-	}
-}
-
 // key is that of authenticated links.
 var key = auth.Key{7}
 

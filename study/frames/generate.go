@@ -53,10 +53,7 @@ func (g *generator) frame(in unit.Port, buf []byte) []byte {
 	case k < 90:
 		f = g.pause(in, buf)
 	default:
-		f = buf[:r.IntN(1600)]
-		for i := range f {
-			f[i] = byte(r.Uint32())
-		}
+		f = g.noise(buf[:r.IntN(1600)])
 		if len(f) > 14 && r.IntN(2) == 0 {
 			binary.BigEndian.PutUint16(f[12:], [...]uint16{0x0800, 0x0806, 0x8100, 0x8808, 0x88b5, 0x86dd}[r.IntN(6)])
 		}
@@ -152,13 +149,18 @@ func farMAC(in unit.Port) unit.MAC { return 0x02cc00000000 + unit.MAC(in) }
 
 // group is a frame to one of the addresses that no bridge forwards, or of MAC Control to another.
 func (g *generator) group(buf []byte) []byte {
-	f := buf[:14+g.rng.IntN(100)]
-	for i := range f {
-		f[i] = byte(g.rng.Uint32())
-	}
+	f := g.noise(buf[:14+g.rng.IntN(100)])
 	ether.PutMAC(f, 0x0180c2000000+unit.MAC(g.rng.IntN(20)))
 	if g.rng.IntN(2) == 0 {
 		binary.BigEndian.PutUint16(f[12:], pfcframe.EtherType)
+	}
+	return f
+}
+
+// noise fills f with random bytes.
+func (g *generator) noise(f []byte) []byte {
+	for i := range f {
+		f[i] = byte(g.rng.Uint32())
 	}
 	return f
 }

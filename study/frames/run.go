@@ -12,6 +12,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/internal/progress"
+	"softswitch/internal/stat"
 )
 
 // Run is a number of frames to feed.
@@ -77,7 +78,7 @@ func (r *Run) Play(ctx context.Context) (*Report, error) {
 		counts, why := Epoch(r.Seed, number, int(n))
 		mu.Lock()
 		defer mu.Unlock()
-		all.add(&counts)
+		stat.Add(&all, &counts)
 		if why != "" {
 			report.Findings = append(report.Findings, Finding{number, why})
 		}
@@ -88,7 +89,7 @@ func (r *Run) Play(ctx context.Context) (*Report, error) {
 	}
 	slices.SortFunc(report.Findings, func(a, b Finding) int { return cmp.Compare(a.Epoch, b.Epoch) })
 	report.Seconds = time.Since(begun).Seconds()
-	report.Frames, report.Data, report.Messages, report.Pauses, report.Sent = all.Frames, all.Data, all.Messages, all.Pauses, all.Sent
+	stat.Add(report, &all)
 	report.Rate = float64(all.Frames) / report.Seconds
 	for reason := range dataplane.Reasons {
 		if n := all.Drops[reason]; n > 0 {

@@ -3,15 +3,13 @@ package fuzz
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/itsyhdr"
 	"softswitch/link/forge"
 	"softswitch/link/impair"
 	"softswitch/topo"
 	"softswitch/unit"
 )
-
-// attackStream is where the random numbers of cases of mode Attack begin: see jumboStream.
-const attackStream = 1 << 59
 
 // attack puts control frames on wires that nobody of the fabric has sent: from strangers, who
 // hear and send on links between switches, and from hosts, which say what switches say. Who
@@ -31,7 +29,7 @@ func (m *maker) attack() {
 			}
 		} else {
 			l := pick(m, links...)
-			e.Link, e.Node = l.A+"--"+l.B, pick(m, l.A, l.B)
+			e.Link, e.Node = l.name(), pick(m, l.A, l.B)
 			if m.one(2) {
 				m.replay(&e)
 			} else {
@@ -44,7 +42,7 @@ func (m *maker) attack() {
 
 // trunks are the links between switches.
 func (m *maker) trunks() []Link {
-	return slices.DeleteFunc(slices.Clone(m.Links), func(l Link) bool { return m.home[l.A] != "" || m.home[l.B] != "" })
+	return lists.Where(m.Links, func(l Link) bool { return m.home[l.A] == "" && m.home[l.B] == "" })
 }
 
 // replay makes e replay an earlier control frame, sometimes the other way, or with a bit inverted.
@@ -61,21 +59,14 @@ func (m *maker) replay(e *Event) {
 // forge makes a control frame as if it came from a node.
 func (m *maker) forge(e *Event, from string) {
 	e.Do = "forge"
-	f := forge.Fabric{Lossless: m.Lossless, Quanta: uint16(m.Quanta)}
-	for _, s := range m.Switches {
-		f.Ports = append(f.Ports, len(m.ends(s)))
-	}
+	ports := lists.Map(m.Switches, func(s string) int { return len(m.ends(s)) })
+	f := forge.Fabric{Lossless: m.Lossless, Quanta: uint16(m.Quanta), Ports: ports}
 	e.Frame = f.Frame(m.rng, m.address(from))
 }
 
 // ends are the links of a node, in the order of its ports.
-func (m *maker) ends(node string) (links []Link) {
-	for _, l := range m.Links {
-		if l.A == node || l.B == node {
-			links = append(links, l)
-		}
-	}
-	return links
+func (m *maker) ends(node string) []Link {
+	return lists.Where(m.Links, func(l Link) bool { return l.A == node || l.B == node })
 }
 
 // address is that of a port of a node.

@@ -19,16 +19,16 @@
 package fuzz
 
 import (
-	"errors"
+	"context"
 	"fmt"
 
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/lists"
 	"softswitch/link/auth"
 	"softswitch/oracle"
-	"softswitch/sim"
 	"softswitch/unit"
 )
 
@@ -73,60 +73,42 @@ func (r *AttackRun) Faults() string {
 	return ""
 }
 
-// NewAttack is case index of seed.
-func NewAttack(seed uint64, index int) *Case { return New(seed, index, Attack) }
+func (o AttackOutcome) why() string { return o.Invalid }
 
-// PlayAttack plays case index of seed both ways, with a response.
-func PlayAttack(seed uint64, index int, d catalog.Detector, response respond.Policy) (o AttackOutcome) {
-	c := NewAttack(seed, index)
+// playAttack plays a case both ways, with a response.
+func playAttack(r *Run, i int) (o AttackOutcome) {
+	c := r.newCase(i)
 	for _, e := range c.Events {
-		if e.Do == "forge" || e.Do == "replay" {
-			o.Attacks++
-		}
+		count(&o.Attacks, e.Do == "forge" || e.Do == "replay")
 	}
 	for _, side := range []struct {
 		auth auth.Mode
 		run  *AttackRun
 	}{{auth.Strict, &o.Strict}, {auth.Off, &o.Open}} {
 		var err error
-		if *side.run, err = PlayAttackWith(c, side.auth, d, response); err != nil {
+		if *side.run, err = playAttackWith(c, side.auth, r.detector(), attackPolicy()); err != nil {
 			return AttackOutcome{Invalid: err.Error()}
 		}
 	}
 	return o
 }
 
-// PlayAttackWith plays a case with links of a mode.
-func PlayAttackWith(c *Case, auth auth.Mode, d catalog.Detector, response respond.Policy) (r AttackRun, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
+// playAttackWith plays a case with links of a mode.
+func playAttackWith(c *Case, auth auth.Mode, d catalog.Detector, response respond.Policy) (r AttackRun, err error) {
+	defer noPanic(&err)
 	with := *c
 	with.Auth = auth.String()
-	w, _, err := with.World(d.Name, respond.New(d.New, response), sim.Options{})
+	w, _, err := with.run(d.Name, respond.New(d.New, response))
 	if err != nil {
 		return r, err
-	}
-	v, err := w.Run()
-	if err != nil {
-		return r, err
-	}
-	if v.Invalid != "" {
-		return r, errors.New(v.Invalid)
 	}
 	r.Frames, _ = w.Frames()
 	result := w.Result()
 	o := c.Judge(result)
 	r.True, r.False, r.Premature, r.Late = o.True, o.FalsePositives, o.Premature, o.Late
 	for _, k := range o.Knots {
-		if !k.Young {
-			r.Deadlocks++
-		}
-		if k.Missed {
-			r.Suppressed++
-		}
+		count(&r.Deadlocks, !k.Young)
+		count(&r.Suppressed, k.Missed)
 	}
 	r.Unfounded = unfounded(result)
 	w.EachSwitch(func(s *dataplane.Switch) { r.count(s) })
@@ -135,19 +117,16 @@ func PlayAttackWith(c *Case, auth auth.Mode, d catalog.Detector, response respon
 
 // unfounded is how many actions were taken before a deadlock was declared rightly. That a host is
 // contained, which pauses without end, needs none.
-func unfounded(r *oracle.Result) (n int) {
+func unfounded(r *oracle.Result) int {
 	founded := unit.Never
 	for _, f := range r.Findings {
 		if f.Outcome == oracle.TruePositive || f.Outcome == oracle.Late {
 			founded = min(founded, f.At)
 		}
 	}
-	for _, m := range r.Actions {
-		if m.At < founded && m.Action != detect.ActionContain && m.Action != detect.ActionRelease {
-			n++
-		}
-	}
-	return n
+	return len(lists.Where(r.Actions, func(m oracle.Taken) bool {
+		return m.At < founded && m.Action != detect.ActionContain && m.Action != detect.ActionRelease
+	}))
 }
 
 // count adds what a switch has dropped.
@@ -163,4 +142,32 @@ func (r *AttackRun) count(s *dataplane.Switch) {
 		r.OfHosts += int(drops[dataplane.DropHostMessage] + drops[dataplane.OddHostLabel])
 		r.OverBudget += int(drops[dataplane.DropControlBudget])
 	}
+}
+
+// attackResponse is the response of the cases: that which does most.
+const attackResponse = "cure"
+
+func attackPolicy() respond.Policy {
+	p, err := respond.Parse(attackResponse)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// writeAttacks writes the cases in which something went wrong on strict links, the first ones made
+// smaller.
+func writeAttacks(ctx context.Context, r *Run, outcomes []AttackOutcome) error {
+	all := r.failures(len(outcomes), func(i int) (string, bool) { return "", outcomes[i].Strict.Faults() != "" })
+	return r.write(ctx, all, func(f failure) (*Case, string) {
+		c, fault := r.newCase(f.i), outcomes[f.i].Strict.Faults()
+		if f.small {
+			c = Shrink(ctx, c, shrinkTries, func(c *Case) bool {
+				run, err := playAttackWith(c, auth.Strict, r.detector(), attackPolicy())
+				return err == nil && run.Faults() == fault
+			})
+		}
+		c.Auth = auth.Strict.String()
+		return c, fmt.Sprintf("%s: with strict links, seed %d of the wires and response %s, %s.\n", c.Name(), c.Wires, attackResponse, fault)
+	})
 }

@@ -8,8 +8,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// AttackReport sums up the outcomes of many cases. Its JSON is the same for the same cases, however
-// many were played in parallel.
+// AttackReport sums up the outcomes of many cases.
 type AttackReport struct {
 	Seed     uint64    `json:"seed"`
 	Detector string    `json:"detector"`
@@ -21,6 +20,8 @@ type AttackReport struct {
 	Open     AttackSum `json:"without_authentication"`
 	// Failures are the files of the cases in which something went wrong on strict links.
 	Failures []string `json:"failures"`
+
+	run *Run
 }
 
 // AttackSum is that of all runs with links of a mode. The counts of cases are of those in which it
@@ -44,21 +45,16 @@ type AttackSum struct {
 
 func (s *AttackSum) add(r *AttackRun) {
 	stat.Add(s, r)
-	if r.Unfounded > 0 {
-		s.Acted++
-	}
-	if r.Lost > 0 {
-		s.Losing++
-	}
+	count(&s.Acted, r.Unfounded > 0)
+	count(&s.Losing, r.Lost > 0)
 }
 
-// NewAttackReport is the report of no case.
-func NewAttackReport(seed uint64, detector, response string) *AttackReport {
-	return &AttackReport{Seed: seed, Detector: detector, Response: response, Failures: []string{}}
+func newAttackReport(r *Run) *AttackReport {
+	return &AttackReport{Seed: r.Seed, Detector: r.detector().Name, Response: attackResponse, Failures: []string{}, run: r}
 }
 
-// Add counts the outcome of a case.
-func (r *AttackReport) Add(o *AttackOutcome) {
+// Add counts the outcome of case number i.
+func (r *AttackReport) Add(i int, o *AttackOutcome) {
 	r.Cases++
 	if o.Invalid != "" {
 		r.Invalid++
@@ -67,6 +63,9 @@ func (r *AttackReport) Add(o *AttackOutcome) {
 	r.Attacks += o.Attacks
 	r.Strict.add(&o.Strict)
 	r.Open.add(&o.Open)
+	if o.Strict.Faults() != "" {
+		r.Failures = append(r.Failures, r.run.fileOf(i, ""))
+	}
 }
 
 // Clean reports whether every case could be played and nothing went wrong on strict links.

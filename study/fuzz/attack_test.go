@@ -46,17 +46,17 @@ func TestStrictLinks(t *testing.T) {
 // are known or many.
 func strictLinks(t *testing.T, seed uint64, n int, all bool) {
 	t.Helper()
-	d, p := attackDetector(t), policy(t)
-	r := NewAttackReport(seed, d.Name, "cure")
+	run := &Run{Seed: seed, Mode: Attack, Detectors: []catalog.Detector{attackDetector(t)}}
+	r := newAttackReport(run)
 	for i := range n {
-		o := PlayAttack(seed, i, d, p)
+		o := playAttack(run, i)
 		if o.Invalid != "" {
 			t.Errorf("seed %d, case %d is invalid: %s", seed, i, o.Invalid)
 		}
 		if f := o.Strict.Faults(); f != "" {
 			t.Errorf("seed %d, case %d: on strict links %s", seed, i, f)
 		}
-		r.Add(&o)
+		r.Add(i, &o)
 	}
 	if !r.Clean() || r.Open.Refused > 0 {
 		t.Errorf("seed %d: %+v", seed, r)
@@ -72,16 +72,16 @@ func strictLinks(t *testing.T, seed uint64, n int, all bool) {
 // TestSameCase: a case is determined by its seed and number, and its text has the attacks.
 func TestSameCase(t *testing.T) {
 	seed := testkit.Seed(t)
-	a, b := NewAttack(seed, 3), NewAttack(seed, 3)
+	a, b := New(seed, 3, Attack), New(seed, 3, Attack)
 	if x, y := a.Text("itsy", ""), b.Text("itsy", ""); string(x) != string(y) || !strings.Contains(string(x), "do: forge") {
 		t.Errorf("seed %d: not the same case, or without attacks:\n%s", seed, x)
 	}
 	d, p := attackDetector(t), policy(t)
-	one, err := PlayAttackWith(a, auth.Strict, d, p)
+	one, err := playAttackWith(a, auth.Strict, d, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := PlayAttackWith(b, auth.Strict, d, p)
+	two, err := playAttackWith(b, auth.Strict, d, p)
 	if err != nil || one != two {
 		t.Errorf("seed %d: %+v and %+v, %v", seed, one, two, err)
 	}
@@ -89,17 +89,18 @@ func TestSameCase(t *testing.T) {
 
 // TestAttackCanary: what goes wrong is told.
 func TestAttackCanary(t *testing.T) {
+	run := &Run{Seed: 1, Mode: Attack, Detectors: []catalog.Detector{attackDetector(t)}}
 	for want, r := range map[string]AttackRun{
 		"never formed": {False: 1}, "formed later": {Premature: 1}, "was not declared": {Suppressed: 1},
 		"without a deadlock": {Unfounded: 1}, "were lost": {Lost: 1},
 	} {
-		report := NewAttackReport(1, "itsy", "cure")
-		report.Add(&AttackOutcome{Strict: r})
+		report := newAttackReport(run)
+		report.Add(0, &AttackOutcome{Strict: r})
 		if got := r.Faults(); !strings.Contains(got, want) || report.Clean() {
 			t.Errorf("%+v: %q, want %q; the report is clean: %v", r, got, want, report.Clean())
 		}
-		report = NewAttackReport(1, "itsy", "cure")
-		report.Add(&AttackOutcome{Open: r})
+		report = newAttackReport(run)
+		report.Add(0, &AttackOutcome{Open: r})
 		if !report.Clean() {
 			t.Errorf("without authentication %+v counts as a failure", r)
 		}
@@ -122,7 +123,7 @@ func TestItsypaperWithoutAuth(t *testing.T) {
 	}
 	open := 0
 	for _, i := range testkit.Sized([]int{20, 25, 44, 78}, all) { // of these it believes some
-		r, err := PlayAttackWith(NewAttack(1, i), auth.Off, d, respond.Policy{})
+		r, err := playAttackWith(New(1, i, Attack), auth.Off, d, respond.Policy{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,8 +136,8 @@ func TestItsypaperWithoutAuth(t *testing.T) {
 
 func BenchmarkCase(b *testing.B) {
 	d, _ := catalog.Named("test", "itsy")
-	p, _ := respond.Parse("cure")
+	r := &Run{Seed: 1, Mode: Attack, Detectors: []catalog.Detector{d}}
 	for i := 0; b.Loop(); i++ {
-		PlayAttack(1, i%50, d, p)
+		playAttack(r, i%50)
 	}
 }

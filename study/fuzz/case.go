@@ -90,6 +90,17 @@ type Link struct {
 	Delay, Jitter unit.Time
 }
 
+// name is the link's in a scenario file.
+func (l Link) name() string { return l.A + "--" + l.B }
+
+// far is the other end than one.
+func (l Link) far(end string) string {
+	if end == l.A {
+		return l.B
+	}
+	return l.A
+}
+
 // Route is a route override: At sends frames for the hosts of To via Next, always, or
 // with Backup only while its computed route is down.
 type Route struct {
@@ -160,13 +171,7 @@ func (c *Case) Text(detector, comment string) []byte {
 	if c.Poor {
 		pool, size = 1, c.Threshold
 	}
-	more := c.HeadroomPool
-	if c.Cell > 0 {
-		more += fmt.Sprintf(", cell: %d", c.Cell)
-	}
-	if c.Headroom > 0 {
-		more += fmt.Sprintf(", xoff: %d", c.Headroom)
-	}
+	more := c.HeadroomPool + number("cell", c.Cell) + number("xoff", c.Headroom)
 	profile := fmt.Sprintf("{pool: %d, size: %d, static_th: %d, xon_offset: %d%s}", pool, size, c.Threshold-size, c.XONOffset, more)
 	if c.Dynamic != nil {
 		profile = c.Dynamic.text(more)
@@ -181,13 +186,6 @@ func (c *Case) Text(detector, comment string) []byte {
 	c.writeTraffic(&b)
 	fmt.Fprintf(&b, "\nduration: %s\n", span(c.Duration))
 	return []byte(b.String())
-}
-
-// Endless makes flows never stop.
-func (c *Case) Endless() {
-	for i := range c.Flows {
-		c.Flows[i].Stop = 0
-	}
 }
 
 // Name is the name of the case: its seed, index and mode.
@@ -239,22 +237,16 @@ func (c *Case) writeRoutes(b *strings.Builder) {
 func (c *Case) writeTraffic(b *strings.Builder) {
 	head := "\nflows:\n"
 	for i, f := range c.Flows {
-		rate, stop := "line", ""
+		rate := "line"
 		if f.Rate > 0 {
 			rate = f.Rate.String()
-		}
-		if f.Stop > 0 {
-			stop = ", stop: " + span(f.Stop)
-		}
-		if f.Size > 0 {
-			stop += fmt.Sprintf(", size: %d", f.Size)
 		}
 		frames := fmt.Sprintf("frame: %d", f.Frame)
 		if f.RC.Message > 0 {
 			frames = f.RC.keys()
 		}
 		fmt.Fprintf(b, "%s  - {name: F%d, from: %s, to: %s, class: %d, rate: %s, %s, ttl: %d, start: %s%s}\n",
-			head, i, f.From, f.To, f.Class, rate, frames, f.TTL, span(f.Start), stop)
+			head, i, f.From, f.To, f.Class, rate, frames, f.TTL, span(f.Start), lasting("stop", f.Stop)+number("size", f.Size))
 		head = ""
 	}
 	head = "\nworkload:\n"
@@ -276,21 +268,16 @@ func (e Event) keys() string {
 		return ", link: " + e.Link
 	case "kill", "stop", "continue":
 		return ", switch: " + e.Node
-	case "lose":
-		return fmt.Sprintf(", link: %s, from: %s, nth: %d", e.Link, e.Node, e.Nth)
 	case "normal":
 		return ", host: " + e.Node
 	case "forge":
 		return fmt.Sprintf(", link: %s, from: %s, frame: \"%x\"", e.Link, e.Node, e.Frame)
-	case "replay":
+	case "lose", "replay":
 		s := fmt.Sprintf(", link: %s, from: %s, nth: %d", e.Link, e.Node, e.Nth)
 		if e.Back {
 			s += ", back: true"
 		}
-		if e.Flip > 0 {
-			s += fmt.Sprintf(", flip: %d", e.Flip)
-		}
-		return s
+		return s + number("flip", e.Flip)
 	}
 	s := ", host: " + e.Node
 	if e.Do == "storm" {
@@ -298,10 +285,23 @@ func (e Event) keys() string {
 	} else {
 		s += ", rate: " + e.Rate.String()
 	}
-	if e.For > 0 {
-		s += ", for: " + span(e.For)
+	return s + lasting("for", e.For)
+}
+
+// number is a further key with a number, "" unless that is above 0.
+func number(key string, n int) string {
+	if n <= 0 {
+		return ""
 	}
-	return s
+	return fmt.Sprintf(", %s: %d", key, n)
+}
+
+// lasting is a further key with a time, "" unless that is above 0.
+func lasting(key string, t unit.Time) string {
+	if t <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s: %s", key, span(t))
 }
 
 func list[T any](all []T) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/study/cause"
@@ -20,11 +21,8 @@ const (
 )
 
 // Types are all types of answers, in the order of reports.
-func Types() (all []string) {
-	for _, t := range detect.CauseTypes {
-		all = append(all, t.String())
-	}
-	return append(all, Switch, NoAnswer)
+func Types() []string {
+	return append(lists.Map(detect.CauseTypes[:], detect.CauseType.String), Switch, NoAnswer)
 }
 
 // typeOf is the type of an answer that is right about a disturbance.

@@ -1,6 +1,8 @@
 package fuzz
 
 import (
+	"slices"
+
 	"softswitch/detect"
 	"softswitch/oracle"
 	"softswitch/study/cause"
@@ -51,8 +53,7 @@ func (h *watch) tried(r *oracle.Result, j *judgeNamed) (all []Answer, err error)
 		return nil, err
 	}
 	for _, name := range least.Hosts {
-		i, _ := h.plan.Fabric.Node(name)
-		all = append(all, hostAnswer(r, h.home(i)))
+		all = append(all, hostAnswer(r, h.home(r, name)))
 	}
 	if len(least.Flows) > 0 {
 		all = append(all, Answer{Type: Switch, Flows: least.Flows})
@@ -65,9 +66,10 @@ func (h *watch) tried(r *oracle.Result, j *judgeNamed) (all []Answer, err error)
 }
 
 // home is the port of the switch that a host is at.
-func (h *watch) home(host int) unit.NodePort {
-	far := h.plan.Fabric.Nodes[host].Ports[0].Peer
-	return unit.NodePort{Node: h.plan.Fabric.Nodes[far.Node].ID, Port: unit.Port(far.Port)}
+func (h *watch) home(r *oracle.Result, host string) unit.NodePort {
+	i, _ := h.plan.Fabric.Node(host)
+	at, _ := r.Fabric.Far(unit.NodePort{Node: h.plan.Fabric.Nodes[i].ID})
+	return at
 }
 
 func hostAnswer(r *oracle.Result, at unit.NodePort) Answer {
@@ -132,34 +134,18 @@ func (h *watch) flowsIn(r *oracle.Result, q oracle.Queue) []detect.FlowID {
 func (h *watch) sources(r *oracle.Result, c *cause.Case) (all []Answer) {
 	for _, i := range c.Chronology.Sources {
 		p := c.Chronology.Periods[i]
-		at := h.port(p.Node, p.Port)
 		if p.Host {
-			far, _ := r.Fabric.Far(at)
-			all = append(all, hostAnswer(r, far))
+			all = append(all, hostAnswer(r, h.home(r, p.Node)))
 			continue
 		}
-		for _, x := range h.xoffs {
-			if x.at == p.From && x.bucket == (oracle.Bucket{NodePort: at, Class: p.Class}) {
-				a := h.bucketAnswer(x)
-				a.OnLoop = p.OnLoop
-				all = append(all, a)
-				break
-			}
+		i := slices.IndexFunc(h.xoffs, func(x xoff) bool {
+			return x.at == p.From && x.bucket.Class == p.Class && r.Fabric.PortName(x.bucket.NodePort) == p.Node+":"+p.Port
+		})
+		if i >= 0 {
+			a := h.bucketAnswer(h.xoffs[i])
+			a.OnLoop = p.OnLoop
+			all = append(all, a)
 		}
 	}
 	return all
-}
-
-// port finds a port by the names of its node and itself.
-func (h *watch) port(node, port string) unit.NodePort {
-	i, ok := h.plan.Fabric.Node(node)
-	if !ok {
-		return unit.NodePort{}
-	}
-	for p, x := range h.plan.Fabric.Nodes[i].Ports {
-		if x.Name == port {
-			return unit.NodePort{Node: h.plan.Fabric.Nodes[i].ID, Port: unit.Port(p)}
-		}
-	}
-	return unit.NodePort{}
 }

@@ -54,7 +54,13 @@ type CausesOutcome struct {
 	Single bool
 	// Systems are the detectors in the order given, then Baselines.
 	Systems []Judged
+	// Files are those of the detectors that did not name what was planted.
+	Files []string
+
+	planted *Case // the case, where it is played here and not read from a shard
 }
+
+func (o CausesOutcome) why() string { return o.Invalid }
 
 // Judged is what a system named as the cause of a case's deadlock, and what is true of
 // it.
@@ -95,8 +101,8 @@ type Try struct{ Done, Causal, Sufficient, Found bool }
 // PlayCauses plays a planted case with detectors, and judges what they and the baselines
 // name.
 func PlayCauses(p *Planted, detectors []catalog.Detector) (o CausesOutcome) {
-	defer recovered(&o)
-	o = CausesOutcome{Planting: p.Planting, Shape: p.Shape, Locked: p.Locked, Fabrics: p.Fabrics, Tries: p.Tries}
+	defer recovered(&o, &o.Invalid)
+	o = CausesOutcome{Planting: p.Planting, Shape: p.Shape, Locked: p.Locked, Fabrics: p.Fabrics, Tries: p.Tries, planted: p.Case}
 	switch {
 	case p.Locked:
 		return o.of(p.Case, detectors)
@@ -104,19 +110,6 @@ func PlayCauses(p *Planted, detectors []catalog.Detector) (o CausesOutcome) {
 		return o.control(p.Case, detectors)
 	}
 	return o
-}
-
-// PlayRandom plays a random case of fuzz.New in the same way. Nothing was planted in it;
-// whether there is a single cause is found out by trying.
-func PlayRandom(c *Case, detectors []catalog.Detector) (o CausesOutcome) {
-	defer recovered(&o)
-	return CausesOutcome{Shape: c.Shape}.of(c, detectors)
-}
-
-func recovered(o *CausesOutcome) {
-	if r := recover(); r != nil {
-		*o = CausesOutcome{Invalid: fmt.Sprintf("panic: %v", r)}
-	}
 }
 
 // control plays a case without a deadlock: nothing must be declared, unless there is one with the
@@ -225,7 +218,7 @@ func (j *judgeNamed) listen(d catalog.Detector) (said, error) {
 	if err != nil {
 		return said{}, err
 	}
-	if !slices.ContainsFunc(h.loop, func(q oracle.Queue) bool { return slices.Contains(j.cause.Deadlock.Queues, q) }) {
+	if !meet(h.loop, j.cause.Deadlock.Queues) {
 		return said{elsewhere: true}, nil
 	}
 	f := h.finding(r)
@@ -351,11 +344,7 @@ func CausesComment(c *Case, d catalog.Detector, shrunk bool) string {
 // listen is what a detector names in a planted case, and the truth about it, nil if with
 // that detector it has another deadlock.
 func listen(c *Case, d catalog.Detector) (answers []Answer, t *causesTruth, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
+	defer noPanic(&err)
 	h, r, err := playNamed(c, catalog.None, detect.NewNone, true)
 	if err != nil {
 		return nil, nil, err

@@ -4,12 +4,10 @@ import (
 	"slices"
 
 	"softswitch/detect"
-	"softswitch/detect/catalog"
 	"softswitch/internal/stat"
 )
 
-// CausesReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel.
+// CausesReport sums up the outcomes of many cases.
 type CausesReport struct {
 	Seed  uint64 `json:"seed"`
 	Mode  Mode   `json:"mode"`
@@ -58,7 +56,7 @@ type System struct {
 	Among3    stat.Share `json:"found_among_3"`
 	Both      stat.Share `json:"both_of_two_among_3"` // of those with two plants that are both needed
 	Chance    stat.Share `json:"control_found"`
-	Answers   float64    `json:"answers_mean"`
+	Answers   stat.Mean  `json:"answers_mean"`
 	TypeRight stat.Share `json:"type_right"`
 	// Causal and Sufficient are of the answers and of their loop controls, and what is of
 	// controls, as Chance, of those that there are: none where there are not as many other flows.
@@ -76,10 +74,10 @@ type System struct {
 	// Innocent are answers with a flow that has no part in what was planted; Flows and
 	// Innocents are the means of what an answer names.
 	Innocent  stat.Share `json:"with_innocents"`
-	Flows     float64    `json:"flows_mean"`
-	Innocents float64    `json:"innocents_mean"`
+	Flows     stat.Mean  `json:"flows_mean"`
+	Innocents stat.Mean  `json:"innocents_mean"`
 	// Hops are the mean distance of wrong answers from what was planted.
-	Hops float64 `json:"hops_off_mean"`
+	Hops stat.Mean `json:"hops_off_mean"`
 	// Several: it says that there is no single cause where none prevents the deadlock;
 	// NotSeveral: it does not say so where one does. Of the answers in random cases.
 	Several    stat.Share `json:"no_single_cause_said"`
@@ -87,8 +85,6 @@ type System struct {
 	// Planted is by what was planted, Named by what the system said.
 	Planted []CausesRow `json:"planted"`
 	Named   []CausesRow `json:"named"`
-
-	flows, innocents, wrong, hops, answers int
 }
 
 // CausesRow is a part of the cases.
@@ -104,16 +100,11 @@ type CausesRow struct {
 	Loop      stat.Share `json:"loop_control_causal"`
 }
 
-// NewCausesReport is the report of no case.
-func NewCausesReport(mode Mode, seed uint64, detectors []catalog.Detector) *CausesReport {
-	r := &CausesReport{Seed: seed, Mode: mode, Types: Types(), Failures: []string{}, Yields: []Yield{}}
-	var names []string
-	for _, d := range detectors {
-		names = append(names, d.Name)
-	}
-	for i, name := range append(names, Baselines...) {
-		s := &System{Name: name, Baseline: i >= len(detectors), Planted: []CausesRow{}, Named: []CausesRow{}}
-		if mode == Cause {
+func newCausesReport(run *Run) *CausesReport {
+	r := &CausesReport{Seed: run.Seed, Mode: run.Mode, Types: Types(), Failures: []string{}, Yields: []Yield{}}
+	for i, name := range append(run.detectors(), Baselines...) {
+		s := &System{Name: name, Baseline: i >= len(run.Detectors), Planted: []CausesRow{}, Named: []CausesRow{}}
+		if r.Mode == Cause {
 			for _, p := range Plantings {
 				s.Planted = append(s.Planted, CausesRow{Name: string(p), Types: make([]int, len(r.Types))})
 			}
@@ -123,7 +114,7 @@ func NewCausesReport(mode Mode, seed uint64, detectors []catalog.Detector) *Caus
 		}
 		r.Systems = append(r.Systems, s)
 	}
-	if mode == Cause {
+	if r.Mode == Cause {
 		for _, p := range Plantings {
 			r.Yields = append(r.Yields, Yield{Planting: p})
 		}
@@ -131,9 +122,10 @@ func NewCausesReport(mode Mode, seed uint64, detectors []catalog.Detector) *Caus
 	return r
 }
 
-// Add counts the outcome of a case. Call Finish after the last one.
-func (r *CausesReport) Add(o *CausesOutcome) {
+// Add counts the outcome of a case.
+func (r *CausesReport) Add(_ int, o *CausesOutcome) {
 	r.Cases++
+	r.Failures = append(r.Failures, o.Files...)
 	if o.Invalid != "" {
 		r.Invalid++
 		return
@@ -141,9 +133,7 @@ func (r *CausesReport) Add(o *CausesOutcome) {
 	if i := slices.Index(Plantings, o.Planting); i >= 0 {
 		y := &r.Yields[i]
 		y.Cases, y.Fabrics, y.Tries = y.Cases+1, y.Fabrics+o.Fabrics, y.Tries+o.Tries
-		if o.Locked {
-			y.Locked++
-		}
+		count(&y.Locked, o.Locked)
 	}
 	switch {
 	case o.Locked:
@@ -166,9 +156,7 @@ func (s *System) add(r *CausesReport, o *CausesOutcome, j *Judged) {
 		return
 	}
 	if !o.Locked {
-		if j.Declared {
-			s.FalseAlarms++
-		}
+		count(&s.FalseAlarms, j.Declared)
 		row := s.row(o.Planting)
 		row.Cases++
 		row.Types[column]++
@@ -210,8 +198,8 @@ func (s *System) add(r *CausesReport, o *CausesOutcome, j *Judged) {
 	if j.Turn.Done {
 		s.Turn.Add(j.Turn.Causal)
 	}
-	s.answers += j.Answers
-	s.flows += j.Flows
+	s.Answers.Add(j.Answers)
+	s.Flows.Add(j.Flows)
 	if o.Planting == "" {
 		said := j.Type == detect.CauseSeveral.String()
 		if o.Single {
@@ -222,7 +210,7 @@ func (s *System) add(r *CausesReport, o *CausesOutcome, j *Judged) {
 		return
 	}
 	s.Innocent.Add(j.Innocents > 0)
-	s.innocents += j.Innocents
+	s.Innocents.Add(j.Innocents)
 	switch {
 	case j.Known && j.OnLoop:
 		s.OnLoop.Add(j.Said)
@@ -230,8 +218,7 @@ func (s *System) add(r *CausesReport, o *CausesOutcome, j *Judged) {
 		s.OffLoop.Add(!j.Said)
 	}
 	if !j.Found && j.Hops >= 0 {
-		s.wrong++
-		s.hops += j.Hops
+		s.Hops.Add(j.Hops)
 	}
 }
 
@@ -254,22 +241,8 @@ func (r *CausesRow) add(o *CausesOutcome, j *Judged) {
 	}
 }
 
-// Finish computes the means.
-func (r *CausesReport) Finish() {
-	for _, s := range r.Systems {
-		n := float64(max(1, s.Answered.N))
-		s.Answers, s.Flows, s.Innocents = float64(s.answers)/n, float64(s.flows)/n, float64(s.innocents)/n
-		s.Hops = float64(s.hops) / float64(max(1, s.wrong))
-	}
-}
-
 // Clean reports whether every case could be played and no detector declared anything in
 // a control. That causes are named wrongly is no fault of the run.
 func (r *CausesReport) Clean() bool {
-	for _, s := range r.Systems {
-		if s.FalseAlarms > 0 {
-			return false
-		}
-	}
-	return r.Invalid == 0
+	return r.Invalid == 0 && !slices.ContainsFunc(r.Systems, func(s *System) bool { return s.FalseAlarms > 0 })
 }

@@ -109,7 +109,7 @@ var causesSeeds = map[Planting]uint64{
 // TestCanaries: who names nothing has no answer, who knows is right, and who guesses is
 // wrong mostly, about as often as the control.
 func TestCanaries(t *testing.T) {
-	r := NewCausesReport(Cause, canarySeed, []catalog.Detector{{Name: "mute"}, {Name: "knows"}, {Name: "guess"}})
+	r := newCausesReport(&Run{Mode: Cause, Seed: canarySeed, Detectors: []catalog.Detector{{Name: "mute"}, {Name: "knows"}, {Name: "guess"}}})
 	for i, planting := range Plantings {
 		seed := uint64(canarySeed)
 		if soon := causesSeeds[planting]; soon > 0 && !testkit.Long() {
@@ -123,15 +123,14 @@ func TestCanaries(t *testing.T) {
 		if o.Locked && !o.Systems[1].Elsewhere && !o.Systems[1].Found {
 			t.Errorf("case %d, %s: who knows is not right: %+v", i, p.Planting, o.Systems[1])
 		}
-		r.Add(&o)
+		r.Add(0, &o)
 	}
-	r.Finish()
 	mute, knows, guess := r.Systems[0], r.Systems[1], r.Systems[2]
 	all := func(s stat.Share) bool { return s.N == s.Of && s.Of > 0 }
 	if !all(mute.Declared) || mute.Answered.N != 0 || mute.Found.N != 0 || mute.TypeRight.N != 0 || mute.Causal.Of != 0 {
 		t.Errorf("who names nothing: %+v", mute)
 	}
-	if !all(knows.Found) || !all(knows.TypeRight) || knows.Innocent.N != 0 || knows.Hops != 0 {
+	if !all(knows.Found) || !all(knows.TypeRight) || knows.Innocent.N != 0 || knows.Hops.Sum != 0 {
 		t.Errorf("who knows: %+v", knows)
 	}
 	if guess.Found.N*3 > guess.Found.Of || guess.Causal.N*3 > guess.Causal.Of || guess.Innocent.N != 0 {
@@ -157,9 +156,9 @@ func TestCanaries(t *testing.T) {
 func TestLoud(t *testing.T) {
 	loud := catalog.Detector{Name: "loud", New: func(_ detect.View, a detect.Actions) detect.Detector { return shout{a: a} }}
 	control := slices.Index(Plantings, Control)
-	r := NewCausesReport(Cause, canarySeed, []catalog.Detector{loud})
+	r := newCausesReport(&Run{Mode: Cause, Seed: canarySeed, Detectors: []catalog.Detector{loud}})
 	o := PlayCauses(NewPlanted(canarySeed, control), []catalog.Detector{loud})
-	r.Add(&o)
+	r.Add(0, &o)
 	if r.Controls != 1 || r.Systems[0].FalseAlarms != 1 || r.Clean() {
 		t.Errorf("%d controls, %d false alarms", r.Controls, r.Systems[0].FalseAlarms)
 	}
@@ -180,9 +179,9 @@ func TestControlLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := NewCausesReport(Cause, 2621, []catalog.Detector{d})
+	r := newCausesReport(&Run{Mode: Cause, Seed: 2621, Detectors: []catalog.Detector{d}})
 	o := PlayCauses(NewPlanted(2621, 538), []catalog.Detector{d})
-	r.Add(&o)
+	r.Add(0, &o)
 	if s := r.Systems[0]; r.Controls != 1 || s.FalseAlarms != 0 || s.Elsewhere != 1 || !r.Clean() {
 		t.Errorf("%d controls, %d false alarms, %d deadlocks of its own", r.Controls, s.FalseAlarms, s.Elsewhere)
 	}
@@ -271,11 +270,12 @@ func TestRandomCases(t *testing.T) {
 		return unit.NodePort{}, []detect.Cause{{Type: detect.CauseSeveral, At: unit.NodePort{Node: 1}}}
 	})
 	seed := testkit.Sized[uint64](36, 1) // of the first of seed 36 some have a single cause and some do not
-	r := NewCausesReport(RandomCause, seed, []catalog.Detector{several})
+	run := &Run{Mode: RandomCause, Seed: seed, Detectors: []catalog.Detector{several}}
+	r := newCausesReport(run)
 	for i := range testkit.Sized(5, 30) {
 		c := New(seed, i, Usual)
-		o := PlayRandom(c, []catalog.Detector{several})
-		r.Add(&o)
+		o := playRandomCause(run, i)
+		r.Add(0, &o)
 		if !o.Locked {
 			continue
 		}
@@ -348,7 +348,7 @@ func TestBothOfTwo(t *testing.T) {
 }
 
 func TestCausesReport(t *testing.T) {
-	r := NewCausesReport(Cause, 7, []catalog.Detector{{Name: "x"}})
+	r := newCausesReport(&Run{Mode: Cause, Seed: 7, Detectors: []catalog.Detector{{Name: "x"}}})
 	storm := CausesOutcome{Planting: Planting(Storm), Locked: true, Fabrics: 2, Tries: 5, Systems: make([]Judged, 1+len(Baselines))}
 	for i := range storm.Systems {
 		storm.Systems[i] = Judged{Type: NoAnswer}
@@ -364,9 +364,8 @@ func TestCausesReport(t *testing.T) {
 		Loop: Try{true, true, false, false}, Said: true, Known: true, Flows: 4, Innocents: 3, Hops: 2,
 	}
 	for _, o := range []CausesOutcome{right, wrong, silent, {Invalid: "no room"}} {
-		r.Add(&o)
+		r.Add(0, &o)
 	}
-	r.Finish()
 	s := r.Systems[0]
 	for what, got := range map[string][2]stat.Share{
 		"declared": {s.Declared, {N: 2, Of: 3}}, "answered": {s.Answered, {N: 2, Of: 3}}, "found": {s.Found, {N: 1, Of: 3}}, "both": {s.Both, {N: 1, Of: 2}},
@@ -379,7 +378,7 @@ func TestCausesReport(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", what, got[0], got[1])
 		}
 	}
-	if s.Flows != 2 || s.Innocents != 1.5 || s.Hops != 2 || s.Answers != 1.5 || r.Invalid != 1 || r.Clean() {
+	if s.Flows.Value() != 2 || s.Innocents.Value() != 1.5 || s.Hops.Value() != 2 || s.Answers.Value() != 1.5 || r.Invalid != 1 || r.Clean() {
 		t.Errorf("%+v, %d invalid", s, r.Invalid)
 	}
 	if y := r.Yields[0]; y != (Yield{Planting(Storm), 3, 3, 6, 15}) {

@@ -75,13 +75,13 @@ func (r *CausesReport) writeSystems(t io.Writer) {
 	of("  control", func(s *System) stat.Share { return s.ControlSufficient })
 	of("  loop control", func(s *System) stat.Share { return s.LoopSufficient })
 	of("declared turn causal", func(s *System) stat.Share { return s.Turn })
-	row("flows named", func(s *System) string { return fmt.Sprintf("%.1f", s.Flows) })
+	row("flows named", func(s *System) string { return fmt.Sprintf("%.1f", s.Flows.Value()) })
 	if r.Mode == Cause {
-		row("  innocent", func(s *System) string { return fmt.Sprintf("%.1f", s.Innocents) })
+		row("  innocent", func(s *System) string { return fmt.Sprintf("%.1f", s.Innocents.Value()) })
 		of("answers with innocents", func(s *System) stat.Share { return s.Innocent })
 		of("on the loop, said so", func(s *System) stat.Share { return s.OnLoop })
 		of("off the loop, said so", func(s *System) stat.Share { return s.OffLoop })
-		row("hops off when wrong", func(s *System) string { return fmt.Sprintf("%.1f", s.Hops) })
+		row("hops off when wrong", func(s *System) string { return fmt.Sprintf("%.1f", s.Hops.Value()) })
 		row("false alarms", func(s *System) string { return fmt.Sprint(s.FalseAlarms) })
 	} else {
 		of("no single cause, said so", func(s *System) stat.Share { return s.Several })
@@ -121,7 +121,7 @@ func (r *CausesReport) writeYields(t io.Writer) {
 	for _, y := range r.Yields {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\n", y.Planting, y.Cases, y.Locked, y.Fabrics, y.Tries)
 		if y.Planting != Control {
-			all.Cases, all.Locked, all.Fabrics, all.Tries = all.Cases+y.Cases, all.Locked+y.Locked, all.Fabrics+y.Fabrics, all.Tries+y.Tries
+			stat.Add(&all, &y)
 		}
 	}
 	fmt.Fprintf(t, "all but controls\t%d\t%d\t%d\t%d\n", all.Cases, all.Locked, all.Fabrics, all.Tries)

@@ -3,17 +3,16 @@ package fuzz
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/topo"
-	"softswitch/unit"
 )
 
 // causesTruth is what was planted in a case, for those plants that count.
 type causesTruth struct {
 	plan   *scenario.Plan
 	plants []planted
-	far    map[string]map[string]int // hops between switches
 }
 
 // planted is one disturbance, in words in which answers speak.
@@ -26,7 +25,7 @@ type planted struct {
 
 // truthOf is the truth of a case that deadlocked as h saw; r is of that run.
 func truthOf(c *Case, h *watch, r *oracle.Result) (*causesTruth, error) {
-	t := &causesTruth{plan: h.plan, far: distances(h.plan.Fabric)}
+	t := &causesTruth{plan: h.plan}
 	for i, p := range c.Plants {
 		if p.Idle {
 			continue
@@ -95,11 +94,8 @@ func (t *causesTruth) homeOf(host string) string {
 }
 
 // path is the switches on the way of flow i.
-func (t *causesTruth) path(i int) (names []string) {
-	for _, hop := range t.plan.Flows[i].Hops {
-		names = append(names, t.plan.Fabric.Nodes[hop.Node].Name)
-	}
-	return names
+func (t *causesTruth) path(i int) []string {
+	return lists.Map(t.plan.Flows[i].Hops, func(h topo.Hop) string { return t.plan.Fabric.Nodes[h.Node].Name })
 }
 
 func (t *causesTruth) visits(flow int, switches []string) bool {
@@ -135,12 +131,9 @@ func (t *causesTruth) found(a Answer) bool {
 
 // foundAll reports whether each of what was planted is named by one of the answers.
 func (t *causesTruth) foundAll(answers []Answer) bool {
-	for _, p := range t.plants {
-		if !slices.ContainsFunc(answers, func(a Answer) bool { return p.named(a, t.plan) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.plants, func(p planted) bool {
+		return !slices.ContainsFunc(answers, func(a Answer) bool { return p.named(a, t.plan) })
+	})
 }
 
 func (p *planted) named(a Answer, plan *scenario.Plan) bool {
@@ -150,7 +143,9 @@ func (p *planted) named(a Answer, plan *scenario.Plan) bool {
 	if a.Host != "" {
 		return false
 	}
-	atPlant := a.Type == typeOf(p.Kind) && p.Switches[0] != "" && slices.Contains(p.Switches[:], nodeName(plan.Fabric, a.At.Node))
+	atPlant := a.Type == typeOf(p.Kind) && p.Switches[0] != "" && slices.ContainsFunc(plan.Fabric.Nodes, func(n topo.Node) bool {
+		return n.ID == a.At.Node && slices.Contains(p.Switches[:], n.Name)
+	})
 	return atPlant || slices.ContainsFunc(a.Flows, func(f string) bool { return slices.Contains(p.flows, f) })
 }
 
@@ -174,59 +169,33 @@ func (t *causesTruth) onLoop() (on, known bool) {
 }
 
 // innocents is how many of flows have no part in what was planted.
-func (t *causesTruth) innocents(flows []string) (n int) {
-	for _, f := range flows {
-		if !slices.ContainsFunc(t.plants, func(p planted) bool { return slices.Contains(p.flows, f) }) {
-			n++
-		}
-	}
-	return n
+func (t *causesTruth) innocents(flows []string) int {
+	return len(lists.Where(flows, func(f string) bool {
+		return !slices.ContainsFunc(t.plants, func(p planted) bool { return slices.Contains(p.flows, f) })
+	}))
 }
 
 // hops is how many links lie between the switch that an answer names and the nearest one
-// of what was planted.
+// of what was planted, -1 if it names no switch from which there is a way.
 func (t *causesTruth) hops(a Answer) int {
-	at, nearest := nodeName(t.plan.Fabric, a.At.Node), -1
-	for _, p := range t.plants {
-		for _, s := range p.switches {
-			if n, ok := t.far[at][s]; ok && (nearest < 0 || n < nearest) {
-				nearest = n
+	nodes := t.plan.Fabric.Nodes
+	from := slices.IndexFunc(nodes, func(n topo.Node) bool { return n.ID == a.At.Node && n.Kind == topo.Switch })
+	if from < 0 {
+		return -1
+	}
+	far := map[int]int{from: 0}
+	for work := []int{from}; len(work) > 0; work = work[1:] {
+		at := work[0]
+		if slices.ContainsFunc(t.plants, func(p planted) bool { return slices.Contains(p.switches, nodes[at].Name) }) {
+			return far[at]
+		}
+		for _, p := range nodes[at].Ports {
+			to := p.Peer.Node
+			if _, seen := far[to]; !seen && nodes[to].Kind == topo.Switch {
+				far[to] = far[at] + 1
+				work = append(work, to)
 			}
 		}
 	}
-	return nearest
-}
-
-func nodeName(f *topo.Fabric, id unit.NodeID) string {
-	for _, n := range f.Nodes {
-		if n.ID == id {
-			return n.Name
-		}
-	}
-	return ""
-}
-
-// distances are the numbers of links between all switches.
-func distances(f *topo.Fabric) map[string]map[string]int {
-	all := map[string]map[string]int{}
-	for i := range f.Switches() {
-		far := map[int]int{i: 0}
-		for work := []int{i}; len(work) > 0; work = work[1:] {
-			for _, p := range f.Nodes[work[0]].Ports {
-				to := p.Peer.Node
-				if _, seen := far[to]; !seen && f.Nodes[to].Kind == topo.Switch {
-					far[to] = far[work[0]] + 1
-					work = append(work, to)
-				}
-			}
-		}
-		names := map[string]int{}
-		for j := range f.Switches() {
-			if n, ok := far[j]; ok {
-				names[f.Nodes[j].Name] = n
-			}
-		}
-		all[f.Nodes[i].Name] = names
-	}
-	return all
+	return -1
 }

@@ -6,6 +6,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/internal/lists"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -107,7 +108,7 @@ func (h *watch) see(n event.Node, e event.Event) {
 // component that has a queue of it.
 func (h *watch) inLoop(q oracle.Queue) bool {
 	return slices.ContainsFunc(h.world.Stuck().Components, func(c oracle.Component) bool {
-		return slices.Contains(c.Queues, q) && slices.ContainsFunc(c.Queues, func(x oracle.Queue) bool { return slices.Contains(h.loop, x) })
+		return slices.Contains(c.Queues, q) && meet(c.Queues, h.loop)
 	})
 }
 
@@ -123,11 +124,8 @@ func (h *watch) behind(name string, b detect.Bucket, out unit.Port) (ids []detec
 	return flowIDs(view.Flows(nil, detect.Queue{Port: out, Class: b.Class}))
 }
 
-func flowIDs(flows []detect.Flow) (ids []detect.FlowID) {
-	for _, f := range flows {
-		ids = append(ids, f.ID)
-	}
-	return ids
+func flowIDs(flows []detect.Flow) []detect.FlowID {
+	return lists.Map(flows, func(f detect.Flow) detect.FlowID { return f.ID })
 }
 
 // waiting are the flows of the last XOFF of a bucket up to at.
@@ -144,7 +142,7 @@ func (h *watch) waiting(b oracle.Bucket, at unit.Time) []string {
 func (h *watch) finding(r *oracle.Result) *oracle.Finding {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Outcome == oracle.TruePositive && slices.ContainsFunc(r.Deadlocks[f.Deadlock].Queues, func(q oracle.Queue) bool { return slices.Contains(h.loop, q) }) {
+		if f.Outcome == oracle.TruePositive && meet(r.Deadlocks[f.Deadlock].Queues, h.loop) {
 			return f
 		}
 	}

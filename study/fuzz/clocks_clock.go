@@ -69,12 +69,16 @@ func draw(r *stat.Rand, n int, busy [][]unit.Time, end unit.Time) []clock {
 
 // shown are logs as the clocks of their nodes have them.
 func shown(logs []event.Log, by []int, all []clock) []event.Log {
-	out := make([]event.Log, len(logs))
-	for i, l := range logs {
-		out[i] = l
-		out[i].Events = slices.Clone(l.Events)
-		for k := range l.Events {
-			out[i].Events[k].At = all[by[i]].at(l.Events[k].At)
+	return moved(logs, func(i int, at unit.Time) unit.Time { return all[by[i]].at(at) })
+}
+
+// moved are logs with other times: to is that of an event of log i.
+func moved(logs []event.Log, to func(i int, at unit.Time) unit.Time) []event.Log {
+	out := slices.Clone(logs)
+	for i := range out {
+		out[i].Events = slices.Clone(out[i].Events)
+		for k := range out[i].Events {
+			out[i].Events[k].At = to(i, out[i].Events[k].At)
 		}
 	}
 	return out

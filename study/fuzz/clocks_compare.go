@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"softswitch/event"
+	"softswitch/internal/lists"
 	"softswitch/oracle"
 	"softswitch/oracle/clocks"
 	"softswitch/unit"
@@ -54,18 +55,14 @@ func (o *ClocksOutcome) compare(truth, got *oracle.Result) {
 	for i, k := range keys(truth) {
 		f, g := &truth.Findings[i], theirs[k]
 		near := g != nil && g.AtMost-g.At < o.Hop
-		if near {
-			o.Near++
-		}
+		count(&o.Near, near)
 		switch {
 		case g == nil:
 			o.Wrong++
 			o.wrong("no finding of %v", f.Bucket)
 		case g.Outcome == oracle.Undecided:
 			o.Undecided++
-			if near {
-				o.NearUndecided++
-			}
+			count(&o.NearUndecided, near)
 		case g.Outcome != f.Outcome:
 			o.Wrong++
 			o.wrong("what %v declares at %d is %v, in truth %v", f.Bucket, f.At, g.Outcome, f.Outcome)
@@ -75,11 +72,7 @@ func (o *ClocksOutcome) compare(truth, got *oracle.Result) {
 		}
 	}
 	missed, found := truth.Missed(), got.Missed()
-	for _, d := range truth.Deadlocks {
-		if d.Knot {
-			o.Deadlocks++
-		}
-	}
+	o.Deadlocks = len(lists.Where(truth.Deadlocks, func(d oracle.Deadlock) bool { return d.Knot }))
 	o.Missed, o.UndecidedDeadlocks = len(missed), len(got.Undecided)
 	for _, d := range found {
 		if slices.ContainsFunc(missed, func(m oracle.Deadlock) bool { return meet(m.Queues, d.Queues) }) {
@@ -98,6 +91,7 @@ func (o *ClocksOutcome) compare(truth, got *oracle.Result) {
 	}
 }
 
+// meet reports whether a queue is one of both.
 func meet(a, b []oracle.Queue) bool {
 	return slices.ContainsFunc(a, func(q oracle.Queue) bool { return slices.Contains(b, q) })
 }
@@ -114,9 +108,8 @@ func drift(r *oracle.Result, f *oracle.Finding) unit.Time {
 func differ(truth, got *oracle.Result) (n int) {
 	theirs := findings(got)
 	for i, k := range keys(truth) {
-		if g := theirs[k]; g == nil || g.Outcome != truth.Findings[i].Outcome {
-			n++
-		}
+		g := theirs[k]
+		count(&n, g == nil || g.Outcome != truth.Findings[i].Outcome)
 	}
 	return n + max(len(truth.Missed())-len(got.Missed()), len(got.Missed())-len(truth.Missed()))
 }
@@ -125,22 +118,13 @@ func differ(truth, got *oracle.Result) (n int) {
 // what the fastest frames of either direction say.
 func naive(f *oracle.Fabric, logs []event.Log, by []int, n int, end, late unit.Time) (*oracle.Result, error) {
 	offset, known := oracle.LeastOffsets(f, logs, by, n)
-	out := make([]event.Log, len(logs))
 	first := unit.Never
-	for i, l := range logs {
-		out[i] = l
-		out[i].Events = slices.Clone(l.Events)
-		for k := range out[i].Events {
-			if known[by[i]] {
-				out[i].Events[k].At -= offset[by[i]]
-			}
-			first = min(first, out[i].Events[k].At)
+	merged := moved(logs, func(i int, at unit.Time) unit.Time {
+		if known[by[i]] {
+			at -= offset[by[i]]
 		}
-	}
-	for i := range out {
-		for k := range out[i].Events {
-			out[i].Events[k].At -= first
-		}
-	}
-	return oracle.Judge(f, out, 0, late)
+		first = min(first, at)
+		return at
+	})
+	return oracle.Judge(f, moved(merged, func(_ int, at unit.Time) unit.Time { return at - first }), 0, late)
 }

@@ -24,7 +24,6 @@
 package fuzz
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 
@@ -68,20 +67,18 @@ type ClocksOutcome struct {
 	Why string
 }
 
-// PlayClocks plays case number i with a detector. Its logs then are put on several clocks.
-func PlayClocks(seed uint64, i int, detector catalog.Detector) (o ClocksOutcome) {
-	defer func() {
-		if r := recover(); r != nil {
-			o = ClocksOutcome{Invalid: fmt.Sprintf("panic: %v", r)}
-		}
-	}()
-	modes := Modes
-	c := New(seed, i, modes[i%len(modes)])
-	f, logs, end, err := run(c, detector)
+func (o ClocksOutcome) why() string { return o.Invalid }
+
+// playClocks plays a case with a detector. Its logs then are put on several clocks.
+func playClocks(r *Run, i int) (o ClocksOutcome) {
+	defer recovered(&o, &o.Invalid)
+	i = r.Part.Item(i)
+	c := New(r.Seed, i, Modes[i%len(Modes)])
+	f, logs, end, err := run(c, r.detector())
 	if err != nil {
 		return ClocksOutcome{Invalid: err.Error()}
 	}
-	return judgeClocks(f, logs, end, c.Lap(1), random(seed, i))
+	return judgeClocks(f, logs, end, c.Lap(1), random(r.Seed, i))
 }
 
 // run plays a case and returns the logs of its nodes.
@@ -150,10 +147,8 @@ func judgeClocks(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *stat
 	if err != nil {
 		return ClocksOutcome{Invalid: err.Error()}
 	}
-	o = ClocksOutcome{Clocks: n, Hop: hop, Findings: len(truth.Findings)}
-	for i := range all {
-		o.Steps = o.Steps || all[i].step != 0
-	}
+	steps := slices.ContainsFunc(all, func(c clock) bool { return c.step != 0 })
+	o = ClocksOutcome{Clocks: n, Steps: steps, Hop: hop, Findings: len(truth.Findings)}
 	if k := got.Clocks; k != nil {
 		o.Typical, o.Worst, o.Unbounded = k.Typical, k.Worst, k.Unbounded
 	}

@@ -3,15 +3,13 @@ package fuzz
 import (
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
-// ClocksReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel.
+// ClocksReport sums up the outcomes of many cases.
 type ClocksReport struct {
 	Seed     uint64 `json:"seed"`
 	Detector string `json:"detector"`
@@ -36,44 +34,31 @@ type ClocksReport struct {
 	Naive int `json:"naive_wrong"`
 	// BelowHop are the cases in which the bounds of what is logged are, in the median, apart
 	// by less than a hop; Bounds are the medians of all cases that have one, in hops.
-	BelowHop stat.Share      `json:"bound_below_a_hop"`
-	Bounds   ClocksQuantiles `json:"bound_hops"`
+	BelowHop stat.Share `json:"bound_below_a_hop"`
+	Bounds   Quantiles  `json:"bound_hops"`
 	// Wrongs say what is wrong, case by case.
 	Wrongs []string `json:"wrongs"`
-
-	bounds []float64
 }
 
-// ClocksQuantiles are quantiles of a figure over N cases.
-type ClocksQuantiles struct {
-	N   int     `json:"n"`
-	P10 float64 `json:"p10"`
-	P50 float64 `json:"p50"`
-	P90 float64 `json:"p90"`
+func newClocksReport(r *Run) *ClocksReport {
+	return &ClocksReport{Seed: r.Seed, Detector: r.detector().Name, Bounds: Quantiles{10, 50, 90, nil}, Wrongs: []string{}}
 }
 
-// NewClocksReport is the report of no case.
-func NewClocksReport(seed uint64, detector string) *ClocksReport {
-	return &ClocksReport{Seed: seed, Detector: detector, Wrongs: []string{}}
-}
-
-// Add counts the outcome of case number i. Call Finish after the last one.
+// Add counts the outcome of case number i.
 func (r *ClocksReport) Add(i int, o *ClocksOutcome) {
 	r.Cases++
 	if o.Invalid != "" {
 		r.Invalid++
 		return
 	}
-	if o.Steps {
-		r.Steps++
-	}
+	count(&r.Steps, o.Steps)
 	stat.Add(r, o)
 	addShare(&r.Undecided, o.Undecided, o.Findings)
 	addShare(&r.NearUndecided, o.NearUndecided, o.Near)
 	addShare(&r.MissedFound, o.MissedFound, o.Missed)
 	r.BelowHop.Add(o.Typical < o.Hop)
 	if o.Typical < unit.Never {
-		r.bounds = append(r.bounds, float64(o.Typical)/float64(o.Hop))
+		r.Bounds.of = append(r.Bounds.of, float64(o.Typical)/float64(o.Hop))
 	}
 	if o.Why != "" {
 		r.Wrongs = append(r.Wrongs, fmt.Sprintf("seed %d, case %d: %s", r.Seed, i, o.Why))
@@ -83,15 +68,6 @@ func (r *ClocksReport) Add(i int, o *ClocksOutcome) {
 func addShare(s *stat.Share, n, of int) {
 	for i := range of {
 		s.Add(i < n)
-	}
-}
-
-// Finish computes quantiles.
-func (r *ClocksReport) Finish() {
-	slices.Sort(r.bounds)
-	at := func(percent int) float64 { return r.bounds[stat.LowerRank(len(r.bounds), percent)] }
-	if len(r.bounds) > 0 {
-		r.Bounds = ClocksQuantiles{len(r.bounds), at(10), at(50), at(90)}
 	}
 }
 
@@ -120,7 +96,7 @@ func (r *ClocksReport) WriteText(w io.Writer) error {
 	fmt.Fprintf(t, "found missed\t%d\t%s of those that are\n", r.MissedFound.N, percent(r.MissedFound))
 	fmt.Fprintf(t, "undecided\t%d\tpossible deadlocks, missed or not\n", r.UndecidedDeadlocks)
 	fmt.Fprintf(t, "naive merge\t%d\tfindings and missed deadlocks wrong, by constant offsets\n", r.Naive)
-	fmt.Fprintf(t, "bound\t%.2f\thops in the median case; p10 %.2f, p90 %.2f; none in %d cases\n", r.Bounds.P50, r.Bounds.P10, r.Bounds.P90, r.Cases-r.Invalid-r.Bounds.N)
+	fmt.Fprintf(t, "bound\t%.2f\thops in the median case; p10 %.2f, p90 %.2f; none in %d cases\n", r.Bounds.at(50), r.Bounds.at(10), r.Bounds.at(90), r.Cases-r.Invalid-len(r.Bounds.of))
 	fmt.Fprintf(t, "\t%d\tcases with one below a hop, %s\n", r.BelowHop.N, percent(r.BelowHop))
 	if err := t.Flush(); err != nil {
 		return err

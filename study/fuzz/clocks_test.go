@@ -41,18 +41,17 @@ func TestNothingIsWrong(t *testing.T) {
 // they are known or many.
 func nothingIsWrong(t *testing.T, seed uint64, n int, all bool) {
 	t.Helper()
-	d := detectorOf(t, "itsy")
-	r := NewClocksReport(seed, d.Name)
+	run := &Run{Seed: seed, Mode: Clocks, Detectors: []catalog.Detector{detectorOf(t, "itsy")}}
+	r := newClocksReport(run)
 	var near, undecided []int // by case
 	for i := range n {
-		o := PlayClocks(seed, i, d)
+		o := playClocks(run, i)
 		if o.Invalid != "" {
 			t.Errorf("seed %d, case %d is invalid: %s", seed, i, o.Invalid)
 		}
 		r.Add(i, &o)
 		near, undecided = append(near, o.Near), append(undecided, o.NearUndecided)
 	}
-	r.Finish()
 	for _, why := range r.Wrongs {
 		t.Error(why)
 	}

@@ -3,11 +3,8 @@ package fuzz
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"path/filepath"
 	"slices"
 
-	"softswitch/internal/safefile"
 	"softswitch/study/shard"
 )
 
@@ -20,17 +17,11 @@ type cases struct {
 	Failures []failed `json:"failures"`
 }
 
-// failed is a case that failed, and the file that it was written to.
-type failed struct {
-	Case int    `json:"case"`
-	File string `json:"file"`
-}
-
 // detection is the modes in which the oracle judges a detector. A shard has the sum of its
 // cases and the files of those that failed, not a record of each: there may be a billion.
 type detection struct{}
 
-func (detection) play(ctx context.Context, r *Run) (any, Report, error) {
+func (d detection) play(ctx context.Context, r *Run) (any, Report, error) {
 	outcomes := make([]Outcome, r.count())
 	err := r.each(ctx, func(i int) error {
 		outcomes[i] = r.newCase(i).Play(r.detector().Name, r.detector().New)
@@ -44,7 +35,7 @@ func (detection) play(ctx context.Context, r *Run) (any, Report, error) {
 		c.Tally.Add(&outcomes[i])
 		r.tellInvalid(i, outcomes[i].Invalid)
 	}
-	if c.Failures, err = r.write(ctx, outcomes); err != nil {
+	if c.Failures, err = d.write(ctx, r, outcomes); err != nil {
 		return nil, nil, err
 	}
 	return &c, r.detection(&c), nil
@@ -77,37 +68,28 @@ func (r *Run) newCase(i int) *Case { return New(r.Seed, r.Part.Item(i), r.Mode) 
 
 // write writes every failure to its file, the first ones of each kind made smaller, and
 // returns the files.
-func (r *Run) write(ctx context.Context, outcomes []Outcome) ([]failed, error) {
-	files, numbers := []failed{}, []int{}
-	var small []bool // by file: make it smaller
-	count := map[Failure]int{}
-	for i := range outcomes {
+func (detection) write(ctx context.Context, r *Run, outcomes []Outcome) ([]failed, error) {
+	all := r.failures(len(outcomes), func(i int) (string, bool) {
 		kind := outcomes[i].Failure()
-		if kind == "" {
-			continue
-		}
-		count[kind]++
-		small = append(small, count[kind] <= r.Shrink)
-		numbers = append(numbers, i)
-		files = append(files, failed{r.Part.Item(i), filepath.Join(r.Out, fmt.Sprintf("%s-%s.yaml", r.newCase(i).Name(), kind))})
+		return "-" + string(kind), kind != ""
+	})
+	files := []failed{}
+	for _, f := range all {
+		files = append(files, f.failed)
 	}
-	return files, r.eachFailure(ctx, len(files), func(n int) error {
-		o := &outcomes[numbers[n]]
-		c := r.newCase(numbers[n])
-		if small[n] {
+	return files, r.write(ctx, all, func(f failure) (*Case, string) {
+		c, o := r.newCase(f.i), &outcomes[f.i]
+		if f.small {
 			c, o = r.smaller(ctx, c, o)
 		}
-		return safefile.WriteFile(files[n].File, c.Text(r.detector().Name, c.Comment(r.detector().Name, o, small[n])), 0o644)
+		return c, c.Comment(r.detector().Name, o, f.small)
 	})
 }
 
 // smaller returns a smaller case that fails in the same way, with its outcome.
 func (r *Run) smaller(ctx context.Context, c *Case, o *Outcome) (*Case, *Outcome) {
 	kind := o.Failure()
-	c = Shrink(c, shrinkTries, func(c *Case) bool {
-		if ctx.Err() != nil {
-			return false
-		}
+	c = Shrink(ctx, c, shrinkTries, func(c *Case) bool {
 		o := c.Play(r.detector().Name, r.detector().New)
 		return o.Failure() == kind
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -97,16 +98,14 @@ func (m *maker) disturbance() unit.Time { return 60 * m.tick }
 // detector.
 func (m *maker) locksBy() unit.Time { return 2*m.disturbance() + 250*m.tick + 30*m.hop() }
 
+// sortEvents puts the events in order.
 func (m *maker) sortEvents() {
 	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 }
 
 // plainTree is 3 to 9 switches whose links form no loop.
 func (m *maker) plainTree() {
-	all := m.switches("s", m.between(3, 9), 2)
-	for i, s := range all[1:] {
-		m.link(all[m.rng.IntN(i+1)], s)
-	}
+	m.grow(m.switches("s", m.between(3, 9), 2))
 	for range m.between(2, 6) {
 		if from, to := pick(m, m.Hosts...), pick(m, m.Hosts...); m.home[from] != m.home[to] {
 			m.pairs = append(m.pairs, pair{from: from, to: to})
@@ -124,11 +123,7 @@ func (m *maker) steadyTraffic() {
 			m.Flows = append(m.Flows, m.flow(p.from, p.to))
 		}
 	}
-	for range m.between(1, 4) {
-		if from, to := pick(m, m.Hosts...), pick(m, m.Hosts...); from != to {
-			m.Flows = append(m.Flows, m.flow(from, to))
-		}
-	}
+	m.others(m.between(1, 4))
 	silent := slices.Clone(m.Dead)
 	if m.server != "" {
 		silent = append(silent, m.server)
@@ -147,10 +142,8 @@ func (m *maker) steadyTraffic() {
 
 // line is the rate of a host's link.
 func (m *maker) line(host string) unit.Rate {
-	for _, l := range m.Links {
-		if l.A == host || l.B == host {
-			return l.Rate
-		}
+	if ends := m.ends(host); len(ends) > 0 {
+		return ends[0].Rate
 	}
 	return m.rate
 }
@@ -203,12 +196,9 @@ func (m *maker) add(kind Disturbance) bool {
 
 // addHost makes a host misbehave to which lossless frames go, each host once.
 func (m *maker) addHost(p *Plant, n int, at unit.Time) bool {
-	var to []Flow
-	for _, f := range m.Flows {
-		if slices.Contains(m.Lossless, f.Class) && !slices.Contains(m.Dead, f.To) && !m.planted(f.To) && !slices.Contains(m.tried, f.To) {
-			to = append(to, f)
-		}
-	}
+	to := lists.Where(m.Flows, func(f Flow) bool {
+		return slices.Contains(m.Lossless, f.Class) && !slices.Contains(m.Dead, f.To) && !m.planted(f.To) && !slices.Contains(m.tried, f.To)
+	})
 	if len(to) == 0 {
 		return false
 	}
@@ -240,12 +230,7 @@ func (c *Case) planted(host string) bool {
 
 // addIncast makes several hosts begin to send to one.
 func (m *maker) addIncast(p *Plant, n int, at unit.Time) bool {
-	var senders []string
-	for _, h := range m.Hosts {
-		if !slices.Contains(m.Dead, h) && !m.planted(h) {
-			senders = append(senders, h)
-		}
-	}
+	senders := lists.Where(m.Hosts, func(h string) bool { return !slices.Contains(m.Dead, h) && !m.planted(h) })
 	m.rng.Shuffle(len(senders), func(i, j int) { senders[i], senders[j] = senders[j], senders[i] })
 	if len(senders) < 3 {
 		return false
@@ -282,11 +267,9 @@ func (m *maker) addRoutingLoop(p *Plant, n int) bool {
 	f := pick(m, m.Flows...)
 	a, to := m.home[f.From], m.home[f.To]
 	var next []string
-	for _, l := range m.Links {
-		for _, way := range []arc{{l.A, l.B}, {l.B, l.A}} {
-			if way.from == a && way.to != to && m.home[way.to] == "" {
-				next = append(next, way.to)
-			}
+	for _, l := range m.ends(a) {
+		if far := l.far(a); far != to && m.home[far] == "" {
+			next = append(next, far)
 		}
 	}
 	if a == to || len(next) == 0 || !slices.Contains(m.Lossless, f.Class) {
@@ -312,7 +295,7 @@ func (m *maker) detour() {
 	if len(m.Events) > 0 {
 		i := m.rng.IntN(len(m.Events))
 		for _, l := range m.Links {
-			if l.A+"--"+l.B == m.Events[i].Link {
+			if l.name() == m.Events[i].Link {
 				m.cut = arc{l.A, l.B}
 			}
 		}
@@ -350,13 +333,7 @@ func (m *maker) silentServer() {
 		m.Dead = slices.Delete(m.Dead, i, i+1)
 		return
 	}
-	var homes []string
-	for _, s := range m.Switches {
-		if len(m.at[s]) > 0 {
-			homes = append(homes, s)
-		}
-	}
-	s := pick(m, homes...)
+	s := pick(m, lists.Where(m.Switches, func(s string) bool { return len(m.at[s]) > 0 })...)
 	m.server = fmt.Sprintf("h-%s-server", s)
 	m.Hosts = append(m.Hosts, m.server)
 	m.home[m.server] = s

@@ -8,11 +8,7 @@ import "fmt"
 // neighbours that send the traffic for a third switch to each other.
 func (m *maker) tree() {
 	all := m.switches("s", m.between(3, 9), 2)
-	parent := map[string]string{}
-	for i, s := range all[1:] {
-		parent[s] = all[m.rng.IntN(i+1)]
-		m.link(parent[s], s)
-	}
+	parent := m.grow(all)
 	if m.one(4) {
 		return
 	}

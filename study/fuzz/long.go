@@ -3,9 +3,6 @@ package fuzz
 // Mode Long is Usual on loops of many links, each of which is long for a frame: what a detector takes for
 // a loop of a few links may be over, or be given up, before anything has come round.
 
-// longStream is where the random numbers of cases of mode Long begin: see jumboStream.
-const longStream = 1 << 58
-
 // longShapes are the fabrics of mode Long.
 var longShapes = []shape{
 	{"long-ring", 2, func(m *maker) { m.loop(m.switches("s", m.between(12, 40), 1)) }},

@@ -1,6 +1,11 @@
 package fuzz
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"softswitch/internal/lists"
+)
 
 // Fabrics with loops in their routes: the switches on arcs send traffic for each other
 // along arcs only.
@@ -28,8 +33,8 @@ func (m *maker) eightLink() {
 	shared := m.switches("s", m.between(2, 3), 1)
 	a := m.switches("a", m.between(1, 4), 1)
 	b := m.switches("b", m.between(1, 4), 1)
-	m.loop(append(append([]string{}, shared...), a...))
-	m.loop(append(append([]string{}, shared...), b...))
+	m.loop(slices.Concat(shared, a))
+	m.loop(slices.Concat(shared, b))
 }
 
 // splitArms is two or three paths from one switch to another and one path back, so that
@@ -41,26 +46,20 @@ func (m *maker) arms(n int) {
 	back := m.switches("s", n, 1)
 	for i := range m.between(2, 3) {
 		arm := m.switches(fmt.Sprintf("arm%d-", i), m.between(1, 2), 1)
-		m.loop(append(append([]string{}, back...), arm...))
+		m.loop(slices.Concat(back, arm))
 	}
 }
 
 // graph is 3 to 10 randomly linked switches with one to three loops.
 func (m *maker) graph() {
 	all := m.switches("s", m.between(3, 10), 2)
-	parent := map[string]string{}
-	depth := map[string]int{}
-	for i, s := range all[1:] {
-		parent[s] = all[m.rng.IntN(i+1)]
-		depth[s] = depth[parent[s]] + 1
-		m.link(parent[s], s)
-	}
+	parent := m.grow(all)
 	for range m.between(1, 5) {
 		a, b := pick(m, all...), pick(m, all...)
 		if a != b && !m.wired[[2]string{a, b}] {
 			m.link(a, b)
 			if len(m.arcs) == 0 || m.one(2) {
-				m.loop(treeLoop(a, b, parent, depth))
+				m.loop(treeLoop(a, b, parent))
 			}
 		}
 	}
@@ -72,17 +71,27 @@ func (m *maker) graph() {
 	}
 }
 
-// treeLoop is the path in a tree from a to b; the link from b to a closes it.
-func treeLoop(a, b string, parent map[string]string, depth map[string]int) []string {
-	var up, down []string
-	for a != b {
-		if depth[a] >= depth[b] {
-			up, a = append(up, a), parent[a]
-		} else {
-			down, b = append([]string{b}, down...), parent[b]
-		}
+// grow links all to a tree, and returns the parent of each but the first, which has none.
+func (m *maker) grow(all []string) map[string]string {
+	parent := map[string]string{}
+	for i, s := range all[1:] {
+		parent[s] = all[m.rng.IntN(i+1)]
+		m.link(parent[s], s)
 	}
-	return append(append(up, a), down...)
+	return parent
+}
+
+// treeLoop is the path in a tree from a to b; the link from b to a closes it.
+func treeLoop(a, b string, parent map[string]string) (path []string) {
+	for a != "" {
+		path, a = append(path, a), parent[a]
+	}
+	var down []string
+	for ; !slices.Contains(path, b); b = parent[b] {
+		down = append(down, b)
+	}
+	slices.Reverse(down)
+	return append(path[:slices.Index(path, b)+1], down...)
 }
 
 // switches adds n switches, named prefix and a number, with 1 to hosts hosts each; a
@@ -167,16 +176,10 @@ func (m *maker) floodJunction() {
 }
 
 // onArcs are the switches on arcs, in the order of the fabric.
-func (m *maker) onArcs() (names []string) {
-	for _, s := range m.Switches {
-		for _, a := range m.arcs {
-			if a.from == s {
-				names = append(names, s)
-				break
-			}
-		}
-	}
-	return names
+func (m *maker) onArcs() []string {
+	return lists.Where(m.Switches, func(s string) bool {
+		return slices.ContainsFunc(m.arcs, func(a arc) bool { return a.from == s })
+	})
 }
 
 // distances returns the number of arcs from each switch to dst; 0 for dst itself and

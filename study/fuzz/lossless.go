@@ -6,7 +6,6 @@
 package fuzz
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -21,20 +20,12 @@ import (
 	"softswitch/unit"
 )
 
-// losslessStream is where the random numbers of these cases begin: see jumboStream.
-const losslessStream = 1 << 57
-
-// newLossless generates case index of a seed.
-func newLossless(seed uint64, index int) *Case {
-	c := &Case{Seed: seed, Index: index, Mode: Lossless}
-	m := newMaker(c, losslessStream+uint64(index))
+// lossless makes a case of mode Lossless.
+func (m *maker) lossless() {
 	m.MTU = pick(m, 0, 0, 4200, 9000)
 	m.rate = pick(m, unit.Rate(1), 10, 25, 40, 100, 200, 400) * 1_000_000_000
 	m.tick = m.rate.FrameTime(m.full())
-	m.shape(shapes)
-	m.keepToArcs()
-	m.floodJunction()
-	m.speeds()
+	m.fabric(shapes)
 	m.lengths()
 	m.traffic()
 	m.sameWays()
@@ -54,12 +45,10 @@ func newLossless(seed uint64, index int) *Case {
 	if m.one(4) {
 		m.RxBuffer = m.between(64<<10, 1<<20)
 	}
-	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	m.Duration = m.end + 100*m.hop()
 	for _, e := range m.Events {
 		m.Duration = max(m.Duration, e.At+e.For+20*m.hop())
 	}
-	return m.Case
 }
 
 // lengths draws how long the links are, up to a kilometre, where speeds has them by the time of a
@@ -94,14 +83,12 @@ func ofLosses(warning string) bool {
 	return !strings.HasPrefix(what, "flows[") && !strings.HasPrefix(what, "events[")
 }
 
-// PlayLossless plays case number i with a detector.
-func PlayLossless(seed uint64, i int, d catalog.Detector) (o LosslessOutcome) {
-	defer func() {
-		if r := recover(); r != nil {
-			o = LosslessOutcome{Invalid: fmt.Sprintf("panic: %v", r)}
-		}
-	}()
-	return newLossless(seed, i).playLossless(d, false)
+func (o LosslessOutcome) why() string { return o.Invalid }
+
+// playLossless plays a case with a detector.
+func playLossless(r *Run, i int) (o LosslessOutcome) {
+	defer recovered(&o, &o.Invalid)
+	return r.newCase(i).playLossless(r.detector(), false)
 }
 
 // playLossless plays the case, and although it is warned of if it says so.
@@ -113,16 +100,9 @@ func (c *Case) playLossless(d catalog.Detector, warned bool) (o LosslessOutcome)
 	case slices.ContainsFunc(s.Warnings, ofLosses) && !warned:
 		return LosslessOutcome{Warned: true}
 	}
-	w, _, err := c.World(d.Name, d.New, sim.Options{})
+	w, v, err := c.run(d.Name, d.New)
 	if err != nil {
 		return LosslessOutcome{Invalid: err.Error()}
-	}
-	v, err := w.Run()
-	if err != nil {
-		return LosslessOutcome{Invalid: err.Error()}
-	}
-	if v.Invalid != "" {
-		return LosslessOutcome{Invalid: v.Invalid}
 	}
 	o.Frames, _ = w.Frames()
 	o.XOFF, o.Full = v.PFC.XOFF, fullest(w)
@@ -156,8 +136,7 @@ func fullest(w *sim.World) (most int) {
 	return most
 }
 
-// LosslessReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel.
+// LosslessReport sums up the outcomes of many cases.
 type LosslessReport struct {
 	Seed     uint64 `json:"seed"`
 	Detector string `json:"detector"`
@@ -177,9 +156,8 @@ type LosslessReport struct {
 	Why []string `json:"why"`
 }
 
-// NewLosslessReport is the report of no case.
-func NewLosslessReport(seed uint64, detector string) *LosslessReport {
-	return &LosslessReport{Seed: seed, Detector: detector, Why: []string{}}
+func newLosslessReport(r *Run) *LosslessReport {
+	return &LosslessReport{Seed: r.Seed, Detector: r.detector().Name, Why: []string{}}
 }
 
 // Add counts the outcome of case number i.
@@ -200,12 +178,8 @@ func (r *LosslessReport) Add(i int, o *LosslessOutcome) {
 	r.Frames += o.Frames
 	r.Lost += o.Lost
 	r.Losing.Add(o.Lost > 0)
-	if o.XOFF > 0 {
-		r.Paused++
-	}
-	if o.Full >= 900 {
-		r.Near++
-	}
+	count(&r.Paused, o.XOFF > 0)
+	count(&r.Near, o.Full >= 900)
 	if o.Why != "" {
 		r.Why = append(r.Why, fmt.Sprintf("seed %d, case %d: %s", r.Seed, i, o.Why))
 	}
@@ -224,17 +198,4 @@ func (r *LosslessReport) WriteText(w io.Writer) error {
 		_, err = fmt.Fprintln(w, why)
 	}
 	return err
-}
-
-func playLossless(r *Run, i int) (LosslessOutcome, string) {
-	o := PlayLossless(r.Seed, r.Part.Item(i), r.detector())
-	return o, o.Invalid
-}
-
-func losslessReport(r *Run, outcomes []LosslessOutcome) Report {
-	report := NewLosslessReport(r.Seed, r.detector().Name)
-	for i := range outcomes {
-		report.Add(r.Part.Item(i), &outcomes[i])
-	}
-	return report
 }

@@ -3,15 +3,16 @@ package fuzz
 import (
 	"testing"
 
+	"softswitch/detect/catalog"
 	"softswitch/internal/testkit"
 )
 
 // TestLossless: what validates without a warning loses no lossless frame for want of buffer.
 func TestLossless(t *testing.T) {
-	seed, d := testkit.Seed(t), detectorOf(t, "itsy")
+	run := &Run{Seed: testkit.Seed(t), Mode: Lossless, Detectors: []catalog.Detector{detectorOf(t, "itsy")}}
 	played, paused := 0, 0
 	for i := range testkit.Sized(25, 1000) {
-		o := PlayLossless(seed, i, d)
+		o := playLossless(run, i)
 		switch {
 		case o.Invalid+o.Why != "":
 			t.Errorf("case %d: %s%s", i, o.Invalid, o.Why)
@@ -47,7 +48,7 @@ func tooLittleHeadroom(t *testing.T, seed uint64, n int, all bool) {
 	d := detectorOf(t, "itsy")
 	played, losing := 0, 0
 	for i := range n {
-		c := newLossless(seed, i)
+		c := New(seed, i, Lossless)
 		c.Headroom, c.HeadroomPool = 2*c.full(), ""
 		o := c.playLossless(d, true)
 		if o.Invalid != "" {

@@ -1,11 +1,11 @@
 package fuzz
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -66,54 +66,86 @@ var shapes = []shape{
 	{"dead-servers", 3, (*maker).deadServers},
 }
 
-// jumboStream is where the random numbers of jumbo cases begin; those of planted ones
-// begin at plantStream.
-const jumboStream = 1 << 61
+// Where the random numbers of cases begin: those of modes with a stream of their own, and of planted
+// cases. Those of two of TruthModes are truthApart apart.
+const (
+	losslessStream = 1 << 57
+	longStream     = 1 << 58
+	truthStream    = 1 << 58
+	attackStream   = 1 << 59
+	rdmaStream     = 1 << 60
+	jumboStream    = 1 << 61
+	plantStream    = 1 << 62
+
+	truthApart = 1 << 40
+)
+
+// stream is the number of the random numbers of case index of a mode.
+func stream(index int, mode Mode) uint64 {
+	if k := slices.Index(TruthModes, mode); k >= 0 {
+		return truthStream + uint64(k)*truthApart + uint64(index)
+	}
+	own := map[Mode]uint64{Lossless: losslessStream, Long: longStream, Attack: attackStream, RDMA: rdmaStream, Jumbo: jumboStream}
+	if first := own[mode]; first > 0 {
+		return first + uint64(index)
+	}
+	return uint64(index)*uint64(len(Modes)) + uint64(slices.Index(Modes, mode))
+}
 
 // New generates case index of seed.
 func New(seed uint64, index int, mode Mode) *Case {
-	switch {
-	case slices.Contains(TruthModes, mode):
-		return newTruth(seed, index, mode)
-	case mode == Lossless:
-		return newLossless(seed, index)
-	}
-	kinds := shapes
-	c, stream := &Case{Seed: seed, Index: index, Mode: mode}, uint64(index)*uint64(len(Modes))+uint64(slices.Index(Modes, mode))
+	c := &Case{Seed: seed, Index: index, Mode: mode}
 	switch mode {
 	case Jumbo:
-		c.MTU, stream = jumboMTU, jumboStream+uint64(index)
-	case RDMA:
-		stream = rdmaStream + uint64(index)
-	case Attack:
-		stream = attackStream + uint64(index)
-	case Long:
-		kinds, stream = longShapes, longStream+uint64(index)
+		c.MTU = jumboMTU
+	case TruthJumbo, TruthSONiC:
+		c.MTU = truthMTU
 	}
-	m := newMaker(c, stream)
-	m.shape(kinds)
-	m.keepToArcs()
-	m.floodJunction()
-	m.speeds()
-	if mode == Long {
+	m := newMaker(c, stream(index, mode))
+	switch {
+	case slices.Contains(TruthModes, mode):
+		m.truth()
+	case mode == Lossless:
+		m.lossless()
+	default:
+		m.usual()
+	}
+	m.sortEvents()
+	return m.Case
+}
+
+// usual makes a case in which a detector is judged.
+func (m *maker) usual() {
+	kinds := shapes
+	if m.Mode == Long {
+		kinds = longShapes
+	}
+	m.fabric(kinds)
+	if m.Mode == Long {
 		m.longDelay()
 	}
 	m.traffic()
-	if mode == RDMA {
+	if m.Mode == RDMA {
 		m.rdma()
 	}
 	m.trouble()
 	m.buffers()
-	if mode == RDMA {
+	if m.Mode == RDMA {
 		m.control()
 		m.workload()
 	}
-	if mode == Attack {
+	if m.Mode == Attack {
 		m.attack()
 	}
-	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	m.last()
-	return m.Case
+}
+
+// fabric makes one of these kinds, with routes and speeds.
+func (m *maker) fabric(kinds []shape) {
+	m.shape(kinds)
+	m.keepToArcs()
+	m.floodJunction()
+	m.speeds()
 }
 
 // newMaker begins case c, with the random numbers of a stream of its seed.
@@ -247,10 +279,7 @@ func (m *maker) limitXON() {
 // timers draws how long pauses last. In mode Loss a pause survives the loss of several
 // refreshes; in mode Expiry it is short enough to expire while a switch is stopped.
 func (m *maker) timers() {
-	fastest := m.rate
-	for _, l := range m.Links {
-		fastest = max(fastest, l.Rate)
-	}
+	fastest := m.fastest()
 	quanta := func(ticks int) int { return int(int64(ticks) * int64(m.full()) / 64 * int64(fastest/m.rate)) }
 	switch m.Mode {
 	default:
@@ -263,6 +292,11 @@ func (m *maker) timers() {
 		m.Quanta = quanta(m.between(8, 20) + 2*int(m.hop()/m.tick))
 		m.Refresh = fastest.QuantaTime(uint16(m.Quanta)) / 3
 	}
+}
+
+// fastest is the rate of the fastest link, at least that of a usual one.
+func (m *maker) fastest() unit.Rate {
+	return slices.Max(append(lists.Map(m.Links, func(l Link) unit.Rate { return l.Rate }), m.rate))
 }
 
 // headroom computes how much can arrive after XOFF: everything until the pause has
@@ -289,7 +323,7 @@ func (m *maker) headroom() {
 	for _, l := range m.Links {
 		t := 2*l.Delay + 2*l.Jitter + 3*l.Rate.FrameTime(m.full()) + 30*l.Rate.FrameTime(control) + extra
 		t += max(stopped[l.A], 0) + max(stopped[l.B], 0)
-		t *= unit.Time(1 + heals[l.A+"--"+l.B])
+		t *= unit.Time(1 + heals[l.name()])
 		m.Headroom = max(m.Headroom, int(int64(l.Rate)/8*int64(t)/int64(unit.Second))+m.full())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/oracle"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -74,9 +75,6 @@ type Planted struct {
 	// Fabrics and Tries are how many fabrics and how many plants were tried.
 	Fabrics, Tries int
 }
-
-// plantStream is where the random numbers of planted cases begin.
-const plantStream = 1 << 62
 
 // How often it is tried: fabrics for a case, plants for a fabric, and how often the
 // flows of a fabric are slowed.
@@ -251,14 +249,9 @@ func (c *Case) plantText(n int) string {
 			flows = append(flows, fmt.Sprintf("F%d", i))
 		}
 	}
-	first, last := Event{}, Event{}
-	for _, e := range c.Events {
-		if e.Plant == n {
-			if first.Do == "" {
-				first = e
-			}
-			last = e
-		}
+	var first, last Event
+	if own := lists.Where(c.Events, func(e Event) bool { return e.Plant == n }); len(own) > 0 {
+		first, last = own[0], own[len(own)-1]
 	}
 	text := string(p.Kind) + ": "
 	switch p.Kind {

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,7 +10,9 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/oracle"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -56,36 +59,22 @@ type Knot struct {
 }
 
 // Missed is the number of false negatives.
-func (o *Outcome) Missed() (n int) {
-	for _, k := range o.Knots {
-		if k.Missed {
-			n++
-		}
-	}
-	return n
+func (o *Outcome) Missed() int {
+	return len(lists.Where(o.Knots, func(k Knot) bool { return k.Missed }))
 }
 
 // Failure is the worst failure of the outcome, "" if it has none.
 func (o *Outcome) Failure() Failure {
-	for _, f := range []Failure{FalsePositive, Premature, FalseNegative} {
-		if o.Has(f) {
-			return f
-		}
-	}
-	return ""
-}
-
-// Has reports whether the outcome has a failure of this kind.
-func (o *Outcome) Has(f Failure) bool {
 	switch {
 	case o.Invalid != "":
-		return false
-	case f == FalsePositive:
-		return o.FalsePositives > 0
-	case f == Premature:
-		return o.Premature > 0
+	case o.FalsePositives > 0:
+		return FalsePositive
+	case o.Premature > 0:
+		return Premature
+	case o.Missed() > 0:
+		return FalseNegative
 	}
-	return o.Missed() > 0
+	return ""
 }
 
 // graceLaps is how many laps a deadlock may be a knot before it counts as missed.
@@ -94,11 +83,7 @@ const graceLaps = 20
 // Play simulates the case with the detector called name and judges it. A case that
 // cannot be played, or panics, is Invalid.
 func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
-	defer func() {
-		if r := recover(); r != nil {
-			o = Outcome{Invalid: fmt.Sprintf("panic: %v", r)}
-		}
-	}()
+	defer recovered(&o, &o.Invalid)
 	w, sent, err := c.world(name, detector)
 	if err != nil {
 		return Outcome{Invalid: err.Error()}
@@ -151,6 +136,19 @@ func (c *Case) World(name string, detector detect.Factory, opt sim.Options) (*si
 	opt.Seed, opt.Detectors, opt.Slots = c.Wires, map[string]detect.Factory{name: detector}, c.slots()
 	w, err := sim.New(plan, opt)
 	return w, plan, err
+}
+
+// run plays the case with a detector. It is an error if the run is invalid.
+func (c *Case) run(name string, detector detect.Factory) (*sim.World, *verdict.Verdict, error) {
+	w, _, err := c.World(name, detector, sim.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := w.Run()
+	if err == nil && v.Invalid != "" {
+		err = errors.New(v.Invalid)
+	}
+	return w, v, err
 }
 
 // lossyQueue is what a lossy queue may hold, in bytes: the default of scenarios.

@@ -14,9 +14,6 @@ type RC struct {
 	Retries                  int
 }
 
-// rdmaStream is where the random numbers of cases of mode RDMA begin: see jumboStream.
-const rdmaStream = 1 << 60
-
 // rdma makes most flows reliable connections, some with an end, and adds short ones: what a
 // workload does to a fabric, with acknowledgements on the ways back.
 func (m *maker) rdma() {

@@ -11,8 +11,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// DetectionReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel, and in however many parts.
+// DetectionReport sums up the outcomes of many cases.
 type DetectionReport struct {
 	Seed     uint64 `json:"seed"`
 	Mode     Mode   `json:"mode"`
@@ -100,9 +99,7 @@ func (t *Tally) Add(o *Outcome) {
 	t.Premature += o.Premature
 	t.Late += o.Late
 	t.Control += o.Control
-	if slices.ContainsFunc(o.Knots, func(k Knot) bool { return !k.Young }) {
-		t.Dead++
-	}
+	count(&t.Dead, slices.ContainsFunc(o.Knots, func(k Knot) bool { return !k.Young }))
 	for _, k := range o.Knots {
 		if k.Young {
 			t.Young++
@@ -126,9 +123,7 @@ func (t *Tally) Add(o *Outcome) {
 
 // Plus adds the tally of other cases.
 func (t *Tally) Plus(o *Tally) {
-	stat.Add(&t.Counts, &o.Counts)
-	t.Declarers += o.Declarers
-	t.Control += o.Control
+	stat.Add(t, o)
 	if t.Laps == nil {
 		t.Laps = map[int64]int{}
 	}

@@ -1,13 +1,13 @@
 // Mode Response measures what responses do about random deadlocks: whether they stay
 // away, and what that costs those who had no part in them.
 //
-//	New --Endless--> case --no detector--> a deadlock? --.
+//	New --endless--> case --no detector--> a deadlock? --.
 //	                        |                                 v
 //	                        |--- each response, with and without reserve --> Run
 //	                        |                                                 |
 //	                        '--- study/cause: the smallest cause, handled ------'--> Report
 //
-// Read in this order: this file (a case), responses_report.go and responses_text.go (many).
+// Read in this order: this file (a case), responses_report.go (many).
 //
 // Words: a deadlock *comes back* whenever there is one again after all were gone,
 // wherever it is. A case is *cured* if none came back and none is there at the end.
@@ -25,8 +25,6 @@
 package fuzz
 
 import (
-	"fmt"
-
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/detect/catalog"
@@ -76,20 +74,21 @@ const soughtIn = 4
 // newCase is case index of seed, whose flows never stop. A poor one has nothing to lend.
 func newCase(seed uint64, index int, poor bool) *Case {
 	c := New(seed, index, Usual)
-	c.Endless()
+	for i := range c.Flows {
+		c.Flows[i].Stop = 0
+	}
 	c.Poor = poor
 	return c
 }
 
-// PlayResponses plays case index of seed without a detector and, if it deadlocks, with a detector
-// and each response, with and without reserve.
-func PlayResponses(seed uint64, index int, d catalog.Detector, responses []respond.Choice) (o ResponsesOutcome) {
-	defer func() {
-		if r := recover(); r != nil {
-			o = ResponsesOutcome{Invalid: fmt.Sprintf("panic: %v", r)}
-		}
-	}()
-	w, v, err := playResponse(newCase(seed, index, false), catalog.None, detect.NewNone)
+func (o ResponsesOutcome) why() string { return o.Invalid }
+
+// playResponses plays a case without a detector and, if it deadlocks, with a detector and each
+// response, with and without reserve.
+func playResponses(r *Run, i int) (o ResponsesOutcome) {
+	defer recovered(&o, &o.Invalid)
+	index, d := r.Part.Item(i), r.detector()
+	w, v, err := newCase(r.Seed, index, false).run(catalog.None, detect.NewNone)
 	switch {
 	case err != nil:
 		return ResponsesOutcome{Invalid: err.Error()}
@@ -101,14 +100,14 @@ func PlayResponses(seed uint64, index int, d catalog.Detector, responses []respo
 	o.Locked = true
 	var t *cause.Innocents
 	if o.Sought = index%soughtIn == 0; o.Sought {
-		if t, err = seek(newCase(seed, index, false)); err != nil {
+		if t, err = seek(newCase(r.Seed, index, false)); err != nil {
 			return ResponsesOutcome{Invalid: err.Error()}
 		}
 		o.Found, o.Single = t != nil, t != nil && t.Single
 	}
 	for _, poor := range []bool{false, true} {
-		for _, r := range responses {
-			w, v, err := playResponse(newCase(seed, index, poor), d.Name, respond.New(d.New, r.Policy))
+		for _, c := range r.Responses {
+			w, v, err := newCase(r.Seed, index, poor).run(d.Name, respond.New(d.New, c.Policy))
 			if err != nil {
 				return ResponsesOutcome{Invalid: err.Error()}
 			}
@@ -116,18 +115,6 @@ func PlayResponses(seed uint64, index int, d catalog.Detector, responses []respo
 		}
 	}
 	return o
-}
-
-func playResponse(c *Case, name string, detector detect.Factory) (*sim.World, *verdict.Verdict, error) {
-	w, _, err := c.World(name, detector, sim.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	v, err := w.Run()
-	if err == nil && v.Invalid != "" {
-		err = fmt.Errorf("%s", v.Invalid)
-	}
-	return w, v, err
 }
 
 // seek finds who had no part in the case's first deadlock; nil if it has no cause.
@@ -147,23 +134,16 @@ func seek(c *Case) (*cause.Innocents, error) {
 func runOf(w *sim.World, v *verdict.Verdict, t *cause.Innocents) ResponsesRun {
 	r := ResponsesRun{Recurrences: v.Recurrences, Gone: v.Recovered || !v.Deadlock, Dropped: v.ResponseDropped + v.Policed, Lost: lost(w), Goodput: -1}
 	for _, m := range v.Actions {
-		if m.Action == detect.ActionLossyTurn.String() {
-			r.Turns++
-		}
+		count(&r.Turns, m.Action == detect.ActionLossyTurn.String())
 	}
 	for i, f := range v.Flows {
 		r.Received += int(f.Received)
-		if f.Policed {
-			r.Policed++
-			if t != nil && t.Flows[i] {
-				r.Innocents++
-			}
-		}
+		count(&r.Policed, f.Policed)
 		if t != nil && t.Flows[i] {
-			if n := int(f.Response + f.OverRate); n > 0 {
-				r.Hit++
-				r.InnocentDropped += n
-			}
+			dropped := int(f.Response + f.OverRate)
+			count(&r.Innocents, f.Policed)
+			count(&r.Hit, dropped > 0)
+			r.InnocentDropped += dropped
 			r.InnocentReceived += int(f.Received)
 		}
 	}

@@ -1,14 +1,15 @@
 package fuzz
 
 import (
+	"fmt"
+	"io"
 	"slices"
+	"text/tabwriter"
 
-	"softswitch/detect/respond"
 	"softswitch/internal/stat"
 )
 
-// ResponsesReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel.
+// ResponsesReport sums up the outcomes of many cases.
 type ResponsesReport struct {
 	Seed     uint64 `json:"seed"`
 	Detector string `json:"detector"`
@@ -29,54 +30,44 @@ type ResponsesRow struct {
 	Reserve  bool   `json:"reserve"`
 	// Cured: no deadlock came back, and none is there at the end.
 	Cured       stat.Share `json:"cured"`
-	Recurrences float64    `json:"recurrences_mean"`
-	Turns       float64    `json:"lossy_turns_mean"`
-	Policed     float64    `json:"flows_policed_mean"`
+	Recurrences stat.Mean  `json:"recurrences_mean"`
+	Turns       stat.Mean  `json:"lossy_turns_mean"`
+	Policed     stat.Mean  `json:"flows_policed_mean"`
 	// Innocents are the mean of innocent flows that are policed, and WithInnocents cases
 	// that have one, of those with a known cause.
-	Innocents     float64    `json:"innocents_policed_mean"`
+	Innocents     stat.Mean  `json:"innocents_policed_mean"`
 	WithInnocents stat.Share `json:"with_innocents_policed"`
 	// Hit is the mean of innocent flows of which frames were dropped on purpose, WithHit cases that
 	// have one, and Robbed these frames as a share of them and of what arrived of innocent flows, by
 	// case; all of those with a known cause.
-	Hit     float64            `json:"innocents_hit_mean"`
-	WithHit stat.Share         `json:"with_innocents_hit"`
-	Robbed  ResponsesQuantiles `json:"innocents_dropped_share"`
+	Hit     stat.Mean  `json:"innocents_hit_mean"`
+	WithHit stat.Share `json:"with_innocents_hit"`
+	Robbed  Quantiles  `json:"innocents_dropped_share"`
 	// Goodput of innocents as a share of what they get when the cause is handled from the
 	// start; SingleGoodput of the cases with a single cause.
-	Goodput       ResponsesQuantiles `json:"innocents_goodput"`
-	SingleGoodput ResponsesQuantiles `json:"innocents_goodput_single_cause"`
+	Goodput       Quantiles `json:"innocents_goodput"`
+	SingleGoodput Quantiles `json:"innocents_goodput_single_cause"`
 	// Lost are lossless frames for which there was no room, LostIn the cases with one.
 	Lost   int        `json:"lossless_lost"`
 	LostIn stat.Share `json:"with_lossless_lost"`
 	// Dropped is frames dropped on purpose, as a share of those and what arrived.
-	Dropped float64 `json:"dropped_share"`
-
-	recurrences, turns, policed, innocents, hit, known, dropped, received int
-	goodput, single, robbed                                               []float64
+	Dropped stat.Mean `json:"dropped_share"`
 }
 
-// ResponsesQuantiles are quantiles, over N cases, of a share, which may be above 1.
-type ResponsesQuantiles struct {
-	N   int     `json:"n"`
-	P25 float64 `json:"p25"`
-	P50 float64 `json:"p50"`
-	P75 float64 `json:"p75"`
-}
-
-// NewResponsesReport is the report of no case.
-func NewResponsesReport(seed uint64, detector string, responses []respond.Choice) *ResponsesReport {
-	r := &ResponsesReport{Seed: seed, Detector: detector}
+func newResponsesReport(run *Run) *ResponsesReport {
+	r := &ResponsesReport{Seed: run.Seed, Detector: run.detector().Name}
+	quartiles := Quantiles{25, 50, 75, nil}
 	for _, reserve := range []bool{true, false} {
-		for _, c := range responses {
-			r.Responses = append(r.Responses, &ResponsesRow{Response: c.Name, Reserve: reserve})
+		for _, c := range run.Responses {
+			row := ResponsesRow{Response: c.Name, Reserve: reserve, Robbed: quartiles, Goodput: quartiles, SingleGoodput: quartiles}
+			r.Responses = append(r.Responses, &row)
 		}
 	}
 	return r
 }
 
-// Add counts the outcome of one case. Call Finish after the last one.
-func (r *ResponsesReport) Add(o *ResponsesOutcome) {
+// Add counts the outcome of a case.
+func (r *ResponsesReport) Add(_ int, o *ResponsesOutcome) {
 	r.Cases++
 	if o.Invalid != "" {
 		r.Invalid++
@@ -100,54 +91,65 @@ func (r *ResponsesReport) Add(o *ResponsesOutcome) {
 func (s *ResponsesRow) add(r *ResponsesRun, known, single bool) {
 	s.Cured.Add(r.Cured())
 	s.LostIn.Add(r.Lost > 0)
-	s.recurrences += r.Recurrences
-	s.turns += r.Turns
-	s.policed += r.Policed
+	s.Recurrences.Add(r.Recurrences)
+	s.Turns.Add(r.Turns)
+	s.Policed.Add(r.Policed)
 	s.Lost += r.Lost
-	s.dropped += r.Dropped
-	s.received += r.Received
+	s.Dropped.Sum, s.Dropped.Of = s.Dropped.Sum+r.Dropped, s.Dropped.Of+r.Dropped+r.Received
 	if !known {
 		return
 	}
-	s.known++
-	s.innocents += r.Innocents
+	s.Innocents.Add(r.Innocents)
 	s.WithInnocents.Add(r.Innocents > 0)
-	s.hit += r.Hit
+	s.Hit.Add(r.Hit)
 	s.WithHit.Add(r.Hit > 0)
 	if all := r.InnocentDropped + r.InnocentReceived; all > 0 {
-		s.robbed = append(s.robbed, float64(r.InnocentDropped)/float64(all))
+		s.Robbed.of = append(s.Robbed.of, float64(r.InnocentDropped)/float64(all))
 	}
 	if r.Goodput < 0 { // there are no innocents, or they get nothing anyway
 		return
 	}
-	s.goodput = append(s.goodput, r.Goodput)
+	s.Goodput.of = append(s.Goodput.of, r.Goodput)
 	if single {
-		s.single = append(s.single, r.Goodput)
+		s.SingleGoodput.of = append(s.SingleGoodput.of, r.Goodput)
 	}
-}
-
-// Finish computes means and quantiles.
-func (r *ResponsesReport) Finish() {
-	for _, s := range r.Responses {
-		mean := func(sum, of int) float64 { return float64(sum) / float64(max(of, 1)) }
-		s.Recurrences, s.Turns, s.Policed = mean(s.recurrences, r.Locked), mean(s.turns, r.Locked), mean(s.policed, r.Locked)
-		s.Innocents, s.Hit = mean(s.innocents, s.known), mean(s.hit, s.known)
-		s.Dropped = mean(s.dropped, s.dropped+s.received)
-		s.Goodput, s.SingleGoodput, s.Robbed = quantiles(s.goodput), quantiles(s.single), quantiles(s.robbed)
-	}
-}
-
-func quantiles(x []float64) ResponsesQuantiles {
-	if len(x) == 0 {
-		return ResponsesQuantiles{}
-	}
-	slices.Sort(x)
-	at := func(percent int) float64 { return x[stat.LowerRank(len(x), percent)] }
-	return ResponsesQuantiles{len(x), at(25), at(50), at(75)}
 }
 
 // Clean reports whether every case could be played, and no lossless frame was lost for
 // want of room.
 func (r *ResponsesReport) Clean() bool {
 	return r.Invalid == 0 && !slices.ContainsFunc(r.Responses, func(s *ResponsesRow) bool { return s.Lost > 0 })
+}
+
+// WriteText writes the report for people.
+func (r *ResponsesReport) WriteText(w io.Writer) error {
+	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %d cases: %d deadlocks; %d invalid\n", Response, r.Detector, r.Seed, r.Cases, r.Locked, r.Invalid)
+	fmt.Fprintf(w, "a smallest cause was found in %s %%, a single host or flow in %s %% of those\nshares in per cent, with their 95 %% intervals\n\n", r.Found, r.Single)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "response\treserve\tcured\trecurrences\tlossy turns\tpoliced\tinnocents\tin cases\tinnocents hit\tin cases\tlost of theirs\tgoodput of innocents\tsingle cause\tdropped\tno room\n")
+	for _, s := range r.Responses {
+		reserve := "yes"
+		if !s.Reserve {
+			reserve = "none"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.2f\t%.1f\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.1f (%.1f-%.1f)\t%.2f (%.2f-%.2f)\t%.2f\t%.1f\t%d\n", s.Response, reserve, s.Cured, s.Recurrences.Value(), s.Turns.Value(), s.Policed.Value(),
+			s.Innocents.Value(), s.WithInnocents, s.Hit.Value(), s.WithHit, 100*s.Robbed.at(50), 100*s.Robbed.at(25), 100*s.Robbed.at(75), s.Goodput.at(50), s.Goodput.at(25), s.Goodput.at(75), s.SingleGoodput.at(50), 100*s.Dropped.Value(), s.Lost)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(w, `
+cured        no deadlock came back, and none is there at the end
+recurrences  mean; lossy turns and flows policed too
+innocents    mean of innocent flows that are policed, and the cases that have one
+hit          mean of innocent flows of which frames were dropped on purpose, by whatever action,
+             and the cases that have one
+lost         of theirs: these frames, in per cent of them and of what arrived of innocent flows:
+             median and quartiles of cases
+goodput      of innocents, as a share of what they get when the cause is handled from the start:
+             median and quartiles; and the median where a single host or flow is the cause
+dropped      frames dropped on purpose, in per cent
+no room      lossless frames for which there was no room
+`)
+	return err
 }

@@ -27,19 +27,23 @@ func chosen(t *testing.T, names ...string) (all []respond.Choice) {
 	return all
 }
 
+// responseRun is a run of mode response.
+func responseRun(seed uint64, responses []respond.Choice) *Run {
+	return &Run{Seed: seed, Mode: Response, Detectors: []catalog.Detector{responseDetector}, Responses: responses}
+}
+
 // played is a report of cases.
 func played(t *testing.T, seed uint64, n int, responses ...string) *ResponsesReport {
 	t.Helper()
-	all := chosen(t, responses...)
-	r := NewResponsesReport(seed, itsy.Name, all)
+	run := responseRun(seed, chosen(t, responses...))
+	r := newResponsesReport(run)
 	for i := range n {
-		o := PlayResponses(seed, i, responseDetector, all)
+		o := playResponses(run, i)
 		if o.Invalid != "" {
 			t.Errorf("seed %d, case %d is invalid: %s", seed, i, o.Invalid)
 		}
-		r.Add(&o)
+		r.Add(i, &o)
 	}
-	r.Finish()
 	return r
 }
 
@@ -55,7 +59,7 @@ func TestPlay(t *testing.T) {
 		if cure.Reserve != reserve || none.Cured.N != 0 || 2*drop.Cured.N > r.Locked || 4*cure.Cured.N < 3*r.Locked {
 			t.Errorf("reserve %v: of %d, cured: none %v, drop %v, cure %v", reserve, r.Locked, none.Cured, drop.Cured, cure.Cured)
 		}
-		if cure.Policed != 0 || cure.Turns == 0 || cure.Lost != 0 || none.Dropped != 0 || cure.Goodput.P50 <= none.Goodput.P50 {
+		if cure.Policed.Sum != 0 || cure.Turns.Sum == 0 || cure.Lost != 0 || none.Dropped.Sum != 0 || cure.Goodput.at(50) <= none.Goodput.at(50) {
 			t.Errorf("cure %+v, none %+v", cure, none)
 		}
 	}
@@ -66,7 +70,7 @@ func TestPoor(t *testing.T) {
 	lent := map[bool]int{}
 	for i := range testkit.Sized(3, 6) {
 		for _, poor := range []bool{false, true} {
-			_, v, err := playResponse(newCase(5, i, poor), itsy.Name, respond.New(itsy.New, chosen(t, "cure")[0].Policy))
+			_, v, err := newCase(5, i, poor).run(itsy.Name, respond.New(itsy.New, chosen(t, "cure")[0].Policy))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,11 +80,11 @@ func TestPoor(t *testing.T) {
 				}
 			}
 		}
-		_, rich, err := playResponse(newCase(5, i, false), catalog.None, detect.NewNone)
+		_, rich, err := newCase(5, i, false).run(catalog.None, detect.NewNone)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, poor, err := playResponse(newCase(5, i, true), catalog.None, detect.NewNone)
+		_, poor, err := newCase(5, i, true).run(catalog.None, detect.NewNone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,11 +100,11 @@ func TestPoor(t *testing.T) {
 // What is policed is told apart from the cause.
 func TestInnocents(t *testing.T) {
 	r := played(t, 5, testkit.Sized(9, 12), "drop+trigger")
-	if s := r.Responses[0]; s.Policed == 0 || s.Innocents > s.Policed || s.WithInnocents.Of != r.Found.N {
+	if s := r.Responses[0]; s.Policed.Sum == 0 || s.Innocents.Value() > s.Policed.Value() || s.WithInnocents.Of != r.Found.N {
 		t.Errorf("%+v", s)
 	}
 	// Those that are policed lose frames too, and so do others.
-	if s := r.Responses[0]; s.Hit < s.Innocents || s.WithHit.N == 0 || s.WithHit.Of != r.Found.N || s.Robbed.N == 0 || s.Robbed.P75 <= 0 || s.Robbed.P75 >= 1 {
+	if s := r.Responses[0]; s.Hit.Value() < s.Innocents.Value() || s.WithHit.N == 0 || s.WithHit.Of != r.Found.N || s.Robbed.at(75) <= 0 || s.Robbed.at(75) >= 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -112,11 +116,11 @@ func TestResponsesReport(t *testing.T) {
 			t.Errorf("flow %+v stops", f)
 		}
 	}
-	all := chosen(t, "cure")
-	if a, b := PlayResponses(5, 0, responseDetector, all), PlayResponses(5, 0, responseDetector, all); !reflect.DeepEqual(a, b) {
+	run := responseRun(5, chosen(t, "cure"))
+	if a, b := playResponses(run, 0), playResponses(run, 0); !reflect.DeepEqual(a, b) {
 		t.Errorf("once %+v\nagain %+v", a, b)
 	}
-	r := NewResponsesReport(5, itsy.Name, all)
+	r := newResponsesReport(run)
 	cured, back := ResponsesRun{Gone: true, Goodput: .5, Received: 90, Dropped: 10, Hit: 3, InnocentDropped: 5, InnocentReceived: 15}, ResponsesRun{Gone: true, Recurrences: 3, Policed: 2, Innocents: 1, Lost: 4, Goodput: 1}
 	there := ResponsesRun{Goodput: -1}
 	for _, o := range []ResponsesOutcome{
@@ -126,9 +130,8 @@ func TestResponsesReport(t *testing.T) {
 		{Locked: true, Sought: true, Found: true, Runs: []ResponsesRun{cured, back}},
 		{Locked: true, Sought: true, Runs: []ResponsesRun{there, there}},
 	} {
-		r.Add(&o)
+		r.Add(0, &o)
 	}
-	r.Finish()
 	b, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

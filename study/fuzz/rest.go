@@ -31,6 +31,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/event"
+	"softswitch/internal/lists"
 	"softswitch/pfcframe"
 	"softswitch/topo"
 	"softswitch/unit"
@@ -198,25 +199,20 @@ func (r *rest) each(s *dataplane.Switch, do func(q restQueue, first *buffer.Fram
 	}
 }
 
-// isPaused reports whether a queue is paused at the end.
-func (r *rest) isPaused(q restQueue) bool {
-	_, is := slices.BinarySearchFunc(r.paused, q, compareRest)
+// isPaused reports whether a queue is paused at the end, and isLeft whether it has frames then.
+func (r *rest) isPaused(q restQueue) bool { return isOf(q, r.paused) }
+func (r *rest) isLeft(q restQueue) bool   { return isOf(q, r.left) }
+
+// isOf reports whether a queue is one of those in order.
+func isOf(q restQueue, all []restQueue) bool {
+	_, is := slices.BinarySearchFunc(all, q, compareRest)
 	return is
 }
-
-// isLeft reports whether a queue has frames at the end.
-func (r *rest) isLeft(q restQueue) bool {
-	_, is := slices.BinarySearchFunc(r.left, q, compareRest)
-	return is
-}
-
-// moved is when a queue sent a frame for the last time, 0 if it sent none after the instant.
-func (r *rest) moved(q restQueue) unit.Time { return r.sent[q] }
 
 // rests reports whether a queue has rested since the instant, or since its last frame, which it
 // sent at most this long after the instant.
 func (r *rest) rests(q restQueue, within unit.Time) bool {
-	return r.isLeft(q) && (r.before[q] || within > 0) && r.moved(q) <= r.at+within
+	return r.isLeft(q) && (r.before[q] || within > 0) && r.sent[q] <= r.at+within
 }
 
 // groupRests is the same of a group.
@@ -224,13 +220,8 @@ func (r *rest) groupRests(b restQueue, within unit.Time) bool { return r.resumed
 
 // restless are the queues that have frames at the end and yet do not wait for a switch: none, or it
 // is not the end.
-func (r *rest) restless() (all []restQueue) {
-	for _, q := range r.left {
-		if !r.isPaused(q) {
-			all = append(all, q)
-		}
-	}
-	return all
+func (r *rest) restless() []restQueue {
+	return lists.Where(r.left, func(q restQueue) bool { return !r.isPaused(q) })
 }
 
 // knots are the sets of queues each of which waits for all others of its set and for no queue

@@ -17,15 +17,8 @@ const (
 	TruthCells    Mode = "truth-cells"    // those of any mode above, cells, and one headroom for all groups
 )
 
-// TruthModes are all of them. The cases of each are a stream of random numbers of their own.
+// TruthModes are all of them. The cases of each have a stream of random numbers of their own.
 var TruthModes = []Mode{TruthStatic, TruthOffset, TruthJumbo, TruthDynamic, TruthFailures, TruthSONiC, TruthCells}
-
-// truthStream is where the random numbers of these cases begin: see jumboStream. truthApart is how
-// far those of two modes are apart.
-const (
-	truthStream = 1 << 58
-	truthApart  = 1 << 40
-)
 
 // truthMTU is the MTU of cases with long frames.
 const truthMTU = 9000
@@ -41,33 +34,23 @@ func (d *Dynamic) text(more string) string {
 	return fmt.Sprintf("{pool: %d, size: %d, dynamic_th: %d, xon: %d, xon_offset: %d%s}", d.Pool, d.Size, d.Th, d.XON, d.XONOffset, more)
 }
 
-// newTruth generates case index of a seed and one of TruthModes: a fabric and traffic as in mode
-// usual, and thresholds as the mode has them.
-func newTruth(seed uint64, index int, mode Mode) *Case {
-	c := &Case{Seed: seed, Index: index, Mode: mode}
-	if mode == TruthJumbo || mode == TruthSONiC {
-		c.MTU = truthMTU
-	}
-	m := newMaker(c, truthStream+uint64(slices.Index(TruthModes, mode))*truthApart+uint64(index))
-	m.shape(shapes)
-	m.keepToArcs()
-	m.floodJunction()
-	m.speeds()
+// truth makes a case of one of TruthModes: a fabric and traffic as in mode usual, and thresholds as the
+// mode has them.
+func (m *maker) truth() {
+	m.fabric(shapes)
 	m.traffic()
 	for i := range m.Flows { // all stop in time: to go on for ever is to stop late
 		m.Flows[i].Stop = cmp.Or(m.Flows[i].Stop, m.end)
 	}
 	m.sameWays()
 	m.trouble()
-	if mode == TruthFailures {
+	if m.Mode == TruthFailures {
 		for range m.between(1, 6) {
 			m.failLink()
 		}
 	}
 	m.thresholds()
-	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	m.last()
-	return m.Case
 }
 
 // sameWays sends what there is in another lossless class too, in a third of the cases that have one.
@@ -142,10 +125,7 @@ func (m *maker) thresholdsOf(mode Mode) {
 // late. When a pause expires, the paused node may send, and nothing is for ever.
 func (m *maker) longPauses() {
 	m.timers()
-	fastest := m.rate
-	for _, l := range m.Links {
-		fastest = max(fastest, l.Rate)
-	}
+	fastest := m.fastest()
 	if fastest.QuantaTime(uint16(m.Quanta)) < 3*(m.Refresh+m.hop())/2 {
 		m.Quanta = 65535
 		m.Refresh = fastest.QuantaTime(uint16(m.Quanta)) / 3

@@ -8,6 +8,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/catalog"
+	"softswitch/internal/lists"
 	"softswitch/internal/stat"
 	"softswitch/node/config"
 	"softswitch/oracle"
@@ -34,12 +35,21 @@ const (
 	truthFaults = int(iota)
 )
 
-func (f TruthFault) String() string {
-	return [truthFaults]string{
-		"claim-moves", "claim-resumes", "missed", "missed-host", "missed-empty", "not-paused",
-		"true-condemned", "false-approved", "dissolves", "knot-undeclared",
-	}[f]
+// faultTexts is by fault its name, and what it is, for people.
+var faultTexts = [truthFaults]struct{ name, text string }{
+	{"claim-moves", "queues that S* has at the instant, and that send a frame later"},
+	{"claim-resumes", "queues that S* has at the instant, and whose pauses end later"},
+	{"missed", "queues with frames that never move, which S* lacks at the end"},
+	{"missed-host", "hosts that are paused for ever, which S* lacks at the end"},
+	{"missed-empty", "queues without frames that are paused for ever, which S* lacks at the end"},
+	{"not-paused", "queues that S* has at the end, and that are not paused"},
+	{"true-condemned", "declarations of what never moves of which the oracle does not say so"},
+	{"false-approved", "declarations of what dissolves of which the oracle says that they are true"},
+	{"dissolves", "declarations of what dissolves"},
+	{"knot-undeclared", "knots at the end that were never declared"},
 }
+
+func (f TruthFault) String() string { return faultTexts[f].name }
 
 // TruthOutcome is the result of a case.
 type TruthOutcome struct {
@@ -89,19 +99,19 @@ func (o *TruthOutcome) fault(f TruthFault, at unit.Time, format string, args ...
 // has begun to leave closes its loop.
 const soonHops = 32
 
-// PlayTruth plays case number i of a seed and mode with a detector, and again for some instants.
-// Detector "none" is not judged.
-func PlayTruth(seed uint64, i int, mode Mode, d catalog.Detector) TruthOutcome {
-	return newTruth(seed, i, mode).truth(d, theOracle)
+func (o TruthOutcome) why() string {
+	if o.Lost != "" {
+		return "a lossless frame is lost: " + o.Lost
+	}
+	return o.Invalid
 }
 
-// truth is PlayTruth of a case, with a judge in the place of the oracle.
+// playTruth plays a case with a detector, and again for some instants. Detector "none" is not judged.
+func playTruth(r *Run, i int) TruthOutcome { return r.newCase(i).truth(r.detector(), theOracle) }
+
+// truth is playTruth of a case, with a judge in the place of the oracle.
 func (c *Case) truth(d catalog.Detector, judge judge) (o TruthOutcome) {
-	defer func() {
-		if r := recover(); r != nil {
-			o = TruthOutcome{Invalid: fmt.Sprintf("panic: %v", r)}
-		}
-	}()
+	defer recovered(&o, &o.Invalid)
 	if c.refused() {
 		return TruthOutcome{Refused: true}
 	}
@@ -171,11 +181,8 @@ func (f *firstRun) instants(last unit.Time, random *stat.Rand) (all []unit.Time)
 		to := max(s.From, min(s.To, last))
 		all = append(all, s.From, max(0, s.From-1), s.From+below(random, to-s.From+1))
 	}
-	for i, d := range f.result.Findings {
-		if i < 4 {
-			all = append(all, d.At)
-		}
-	}
+	first := f.result.Findings[:min(4, len(f.result.Findings))]
+	all = append(all, lists.Map(first, func(d oracle.Finding) unit.Time { return d.At })...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -185,13 +192,11 @@ func (o *TruthOutcome) compare(r *restRun) {
 	o.Instants++
 	o.Claims += len(r.stuckAt)
 	o.Locked = o.Locked || len(r.left) > 0
-	if len(r.left) > 0 {
-		o.AtRest++
-	}
+	count(&o.AtRest, len(r.left) > 0)
 	for _, q := range r.stuckAt {
 		switch of := restQueue(q); {
-		case r.moved(of) > 0:
-			o.fault(ClaimMoves, r.at, "queue %v sends a frame at %d ns, %d ns later", q, r.moved(of), r.moved(of)-r.at)
+		case r.sent[of] > 0:
+			o.fault(ClaimMoves, r.at, "queue %v sends a frame at %d ns, %d ns later", q, r.sent[of], r.sent[of]-r.at)
 		case !r.isPaused(of):
 			o.fault(ClaimResumes, r.at, "queue %v is not paused at the end", q)
 		}
@@ -284,9 +289,7 @@ func (o *TruthOutcome) undeclared(r *restRun) error {
 	for _, knot := range r.knots() {
 		o.Knots++
 		known := !slices.ContainsFunc(knot, func(q restQueue) bool { return !slices.Contains(r.stuckEnd, oracle.Queue(q)) })
-		if !known {
-			o.Unknown++
-		}
+		count(&o.Unknown, !known)
 		if slices.ContainsFunc(knot, func(q restQueue) bool { return r.declared[q] }) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -32,20 +33,26 @@ var truthCases = []struct {
 	{TruthCells, []int{3, 11, 20, 31}},
 }
 
+// truthRun is a run of a mode with a detector.
+func truthRun(seed uint64, mode Mode, d catalog.Detector) *Run {
+	return &Run{Seed: seed, Mode: mode, Detectors: []catalog.Detector{d}}
+}
+
 // TestTruth: in every kind of cases what the oracle and itsy say is what never moves.
 func TestTruth(t *testing.T) {
 	d := detectorOf(t, "itsy")
 	for _, x := range truthCases {
 		t.Run(string(x.mode), func(t *testing.T) {
 			t.Parallel()
-			report := NewTruthReport(restSeed, x.mode, d.Name)
+			run := truthRun(restSeed, x.mode, d)
+			report := newTruthReport(run)
 			cases := x.cases
 			if testkit.Long() {
 				cases = slices.Collect(upTo(300))
 			}
 			for _, i := range cases {
-				o := PlayTruth(restSeed, i, x.mode, d)
-				report.Add(&o)
+				o := playTruth(run, i)
+				report.Add(i, &o)
 				if why := o.Invalid + o.Lost + o.Why; why != "" {
 					t.Errorf("case %d: %s", i, why)
 				}
@@ -68,7 +75,7 @@ func TestTruth(t *testing.T) {
 // TestInstantLongAfterTheEnd: what was declared is flushed after the instant, too, where nothing has moved
 // for long before it. A knot that hangs on it opens by that.
 func TestInstantLongAfterTheEnd(t *testing.T) {
-	o := PlayTruth(20261203, 1188, TruthDynamic, detectorOf(t, "itsy"))
+	o := playTruth(truthRun(20261203, TruthDynamic, detectorOf(t, "itsy")), 1188)
 	if o.Hanging == 0 || o.Faulty() {
 		t.Errorf("%d knots hang on declared ones; %s", o.Hanging, o.Why)
 	}
@@ -77,7 +84,7 @@ func TestInstantLongAfterTheEnd(t *testing.T) {
 // TestTrustingBucketsGetTheirTurn: buckets that take what they wait for to be declared verify it now and
 // then, and put that off where another verification passes. It may not be put off ever longer.
 func TestTrustingBucketsGetTheirTurn(t *testing.T) {
-	o := PlayTruth(20261204, 1796, TruthFailures, detectorOf(t, "itsy"))
+	o := playTruth(truthRun(20261204, TruthFailures, detectorOf(t, "itsy")), 1796)
 	if o.Knots == 0 || o.Faulty() {
 		t.Errorf("%d knots; %s", o.Knots, o.Why)
 	}
@@ -122,7 +129,7 @@ func TestTruthRandom(t *testing.T) {
 	testkit.LongOnly(t)
 	seed, d := testkit.Seed(t), detectorOf(t, "none")
 	for i := range 300 {
-		if o := PlayTruth(seed, i, TruthStatic, d); o.Invalid != "" || o.Lost != "" || o.Faulty() {
+		if o := playTruth(truthRun(seed, TruthStatic, d), i); o.Invalid != "" || o.Lost != "" || o.Faulty() {
 			t.Errorf("seed %d, case %d: %s%s%s", seed, i, o.Invalid, o.Lost, o.Why)
 		}
 	}
@@ -143,15 +150,16 @@ func upTo(n int) func(yield func(int) bool) {
 func TestTruthFile(t *testing.T) {
 	d, blind := detectorOf(t, "none"), truthCanaries[0].judge
 	const i = 7
-	c := newTruth(restSeed, i, TruthStatic)
+	c := New(restSeed, i, TruthStatic)
 	o := c.truth(d, blind)
 	var sizes []int // flows
 	for _, small := range []bool{false, true} {
-		r := Run{N: 300, Seed: restSeed, Mode: TruthStatic, Detectors: []catalog.Detector{d}, Out: t.TempDir()}
-		if err := r.writeTruthOf(t.Context(), i, &o, small, blind); err != nil {
+		r := Run{N: 300, Seed: restSeed, Mode: TruthStatic, Detectors: []catalog.Detector{d}, Workers: 1, Out: t.TempDir(), Progress: io.Discard}
+		all := []failure{{failed{i, r.fileOf(i, "-"+o.Worst.String())}, i, small}}
+		if err := r.write(t.Context(), all, func(f failure) (*Case, string) { return r.wrongCase(t.Context(), f, &o, blind) }); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(r.truthFile(i, &o))
+		text, err := os.ReadFile(all[0].File)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func (r *restRun) playOpened() (*restRun, error) {
 
 // opens reports whether a queue of a knot has sent a frame since nothing moved in r.
 func (r *restRun) opens(opened *restRun, knot []restQueue) bool {
-	return slices.ContainsFunc(knot, func(q restQueue) bool { return opened.moved(q) > r.last })
+	return slices.ContainsFunc(knot, func(q restQueue) bool { return opened.sent[q] > r.last })
 }
 
 // sharesPool reports whether a queue of a knot is in a switch whose groups share a pool that may be

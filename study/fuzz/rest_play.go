@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"softswitch/detect/catalog"
+	"softswitch/internal/lists"
 	"softswitch/node/config"
 	"softswitch/oracle"
 	"softswitch/scenario"
@@ -41,8 +42,9 @@ func still(p *scenario.Plan, at, end unit.Time) *scenario.Plan {
 // stillHost stops the flows of a host after a time, and what it does to others; none begins by
 // end.
 func stillHost(h *config.Host, at, end unit.Time) {
-	flows, acts := h.Flows, h.Acts
-	h.Flows, h.Acts = nil, nil
+	flows := h.Flows
+	h.Flows = nil
+	h.Acts = lists.Where(h.Acts, func(a config.Act) bool { return a.At <= at })
 	for _, f := range flows {
 		switch {
 		case f.Start > at: // it stays: how many flows a host has changes when it sends
@@ -51,11 +53,6 @@ func stillHost(h *config.Host, at, end unit.Time) {
 			f.Stop = at + 1
 		}
 		h.Flows = append(h.Flows, f)
-	}
-	for _, a := range acts {
-		if a.At <= at {
-			h.Acts = append(h.Acts, a)
-		}
 	}
 	if len(h.Acts) > 0 {
 		h.Acts = append(h.Acts, config.Act{At: at + 1, Do: "normal"})

@@ -9,24 +9,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// text is what a fault is, for people.
-func (f TruthFault) text() string {
-	return [truthFaults]string{
-		"queues that S* has at the instant, and that send a frame later",
-		"queues that S* has at the instant, and whose pauses end later",
-		"queues with frames that never move, which S* lacks at the end",
-		"hosts that are paused for ever, which S* lacks at the end",
-		"queues without frames that are paused for ever, which S* lacks at the end",
-		"queues that S* has at the end, and that are not paused",
-		"declarations of what never moves of which the oracle does not say so",
-		"declarations of what dissolves of which the oracle says that they are true",
-		"declarations of what dissolves",
-		"knots at the end that were never declared",
-	}[f]
-}
-
-// TruthReport sums up the outcomes of many cases. Its JSON is the same for the same cases, however
-// many were played in parallel.
+// TruthReport sums up the outcomes of many cases.
 type TruthReport struct {
 	Seed     uint64 `json:"seed"`
 	Mode     Mode   `json:"mode"`
@@ -73,17 +56,16 @@ type TruthCount struct {
 	Cases stat.Share `json:"cases"`
 }
 
-// NewTruthReport is the report of no case.
-func NewTruthReport(seed uint64, mode Mode, detector string) *TruthReport {
-	r := &TruthReport{Seed: seed, Mode: mode, Detector: detector, Failures: []string{}}
+func newTruthReport(r *Run) *TruthReport {
+	t := &TruthReport{Seed: r.Seed, Mode: r.Mode, Detector: r.detector().Name, Failures: []string{}}
 	for f := range TruthFault(truthFaults) {
-		r.Faults = append(r.Faults, TruthCount{Fault: f.String()})
+		t.Faults = append(t.Faults, TruthCount{Fault: f.String()})
 	}
-	return r
+	return t
 }
 
-// Add counts the outcome of one case.
-func (r *TruthReport) Add(o *TruthOutcome) {
+// Add counts the outcome of a case.
+func (r *TruthReport) Add(_ int, o *TruthOutcome) {
 	r.Cases++
 	r.FrameHops += o.Frames
 	switch {
@@ -97,13 +79,14 @@ func (r *TruthReport) Add(o *TruthOutcome) {
 		r.Lost++
 		return
 	}
-	if o.Locked {
-		r.Locked++
-	}
+	count(&r.Locked, o.Locked)
 	stat.Add(r, o)
 	for f := range r.Faults {
 		r.Faults[f].N += o.Faults[f]
 		r.Faults[f].Cases.Add(o.Faults[f] > 0)
+	}
+	if o.Faulty() {
+		r.Failures = append(r.Failures, o.File)
 	}
 }
 
@@ -133,7 +116,7 @@ func (r *TruthReport) WriteText(w io.Writer) error {
 	}
 	for f := range TruthFault(truthFaults) {
 		if c := r.Faults[f]; r.Detector != "none" || f < TrueCondemned {
-			fmt.Fprintf(t, "%s\t%d\t%s; in %d cases, %s\n", c.Fault, c.N, f.text(), c.Cases.N, percent(c.Cases))
+			fmt.Fprintf(t, "%s\t%d\t%s; in %d cases, %s\n", c.Fault, c.N, faultTexts[f].text, c.Cases.N, percent(c.Cases))
 		}
 	}
 	if n := len(r.Failures); n > 0 {

@@ -4,62 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"softswitch/detect/catalog"
-	"softswitch/internal/safefile"
 	"softswitch/unit"
 )
 
 // truthMode is what is done with the cases of a mode truth-*.
-var truthMode = records[TruthOutcome]{one: playTruth, report: truthReport, write: writeTruth}
-
-func playTruth(r *Run, i int) (TruthOutcome, string) {
-	o := PlayTruth(r.Seed, r.Part.Item(i), r.Mode, r.detector())
-	if o.Lost != "" {
-		return o, "a lossless frame is lost: " + o.Lost
-	}
-	return o, o.Invalid
-}
-
-func truthReport(r *Run, outcomes []TruthOutcome) Report {
-	report := NewTruthReport(r.Seed, r.Mode, r.detector().Name)
-	for i := range outcomes {
-		report.Add(&outcomes[i])
-		if outcomes[i].Faulty() {
-			report.Failures = append(report.Failures, outcomes[i].File)
-		}
-	}
-	return report
-}
-
-// truthFile is the file of a case in which something is wrong.
-func (r *Run) truthFile(i int, o *TruthOutcome) string {
-	return filepath.Join(r.Out, fmt.Sprintf("%s-%s.yaml", r.newCase(i).Name(), o.Worst))
-}
+var truthMode = records[TruthOutcome, *TruthReport]{playTruth, newTruthReport, writeTruth}
 
 // writeTruth writes the cases in which something is wrong, the first ones of each kind made smaller.
 func writeTruth(ctx context.Context, r *Run, outcomes []TruthOutcome) error {
-	var wrong []int
-	var small []bool // by index of wrong
-	var count [truthFaults]int
-	for i := range outcomes {
-		if o := &outcomes[i]; o.Faulty() {
-			o.File = r.truthFile(i, o)
-			count[o.Worst]++
-			wrong, small = append(wrong, i), append(small, count[o.Worst] <= r.Shrink)
-		}
+	all := r.failures(len(outcomes), func(i int) (string, bool) { return "-" + outcomes[i].Worst.String(), outcomes[i].Faulty() })
+	for _, f := range all {
+		outcomes[f.i].File = f.File
 	}
-	return r.eachFailure(ctx, len(wrong), func(n int) error {
-		return r.writeTruthOf(ctx, wrong[n], &outcomes[wrong[n]], small[n], theOracle)
-	})
+	return r.write(ctx, all, func(f failure) (*Case, string) { return r.wrongCase(ctx, f, &outcomes[f.i], theOracle) })
 }
 
-// writeTruthOf writes a case in which something is wrong: with its sources stopped at the instant,
-// if that can be seen of it then.
-func (r *Run) writeTruthOf(ctx context.Context, i int, o *TruthOutcome, small bool, judge judge) error {
-	c, what := r.newCase(i), o.Why
+// wrongCase is a case in which something is wrong: with its sources stopped at the instant, if that can
+// be seen of it then.
+func (r *Run) wrongCase(ctx context.Context, f failure, o *TruthOutcome, judge judge) (c *Case, comment string) {
+	c, what := r.newCase(f.i), o.Why
 	wrong := func(c *Case) bool {
 		if slices.ContainsFunc(c.Flows, func(f Flow) bool { return f.Stop == 0 }) {
 			return false
@@ -69,16 +35,15 @@ func (r *Run) writeTruthOf(ctx context.Context, i int, o *TruthOutcome, small bo
 	}
 	if held := c.heldStill(o.At, max(c.Duration, o.At+1)); wrong(held) {
 		c, what = held, "The sources stop long before the end"
-		if small {
-			c, what = Shrink(held, shrinkTries, wrong), what+", and it was made smaller while that is so"
+		if f.small {
+			c, what = Shrink(ctx, held, shrinkTries, wrong), what+", and it was made smaller while that is so"
 			c = c.heldStill(c.lastActivity(), c.Duration) // some host may have lost its end
 		}
 		if _, end, err := c.restOnly(r.detector(), judge); err == nil {
 			c.Duration = end
 		}
 	}
-	comment := fmt.Sprintf("%s (%s): %s.\n%s.\n\n  softswitch sim run FILE --seed %d\n", c.Name(), c.Shape, o.Worst.text(), what, c.Wires)
-	return safefile.WriteFile(r.truthFile(i, o), c.Text(r.detector().Name, comment), 0o644)
+	return c, fmt.Sprintf("%s (%s): %s.\n%s.\n\n  softswitch sim run FILE --seed %d\n", c.Name(), c.Shape, faultTexts[o.Worst].text, what, c.Wires)
 }
 
 // heldStill is the case as it is if every source stops after a time, every host is well again and
@@ -117,11 +82,7 @@ func (c *Case) heldStill(at, end unit.Time) *Case {
 // restOnly is the truth of a case at the last instant at which something happens to it, with one
 // run, and when that run ends. It is that of a case whose sources stop.
 func (c *Case) restOnly(d catalog.Detector, judge judge) (o TruthOutcome, end unit.Time, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
+	defer noPanic(&err)
 	plan, err := c.Plan(d.Name)
 	if err != nil {
 		return o, 0, err

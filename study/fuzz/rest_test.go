@@ -208,7 +208,7 @@ func TestTruthCanary(t *testing.T) {
 	for _, canary := range truthCanaries {
 		t.Run(canary.name, func(t *testing.T) {
 			for _, i := range []int{1, 3, 5} {
-				c := newTruth(restSeed, i, TruthStatic)
+				c := New(restSeed, i, TruthStatic)
 				if o := c.truth(d, canary.judge); o.Faults[canary.fault] > 0 {
 					if right := c.truth(d, theOracle); right.Faulty() || right.Invalid != "" {
 						t.Fatalf("case %d: with the oracle %s%s", i, right.Why, right.Invalid)
@@ -257,7 +257,7 @@ func TestDeclarationCanary(t *testing.T) {
 // sooner.
 func TestTrailCanary(t *testing.T) {
 	d := detectorOf(t, "none")
-	c := newTruth(restSeed, 5, TruthStatic)
+	c := New(restSeed, 5, TruthStatic)
 	play := func(c *Case) *firstRun {
 		f, err := c.playFirst(d)
 		if err != nil {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/lists"
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 	"softswitch/study/shard"
@@ -56,15 +59,11 @@ func (r *Run) Check() error {
 
 // mode is the index of the run's mode in modes, -1 if there is no such mode.
 func (r *Run) mode() int {
-	for i, m := range modes {
-		if m.mode == r.Mode {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(modes, func(m modeKind) bool { return m.mode == r.Mode })
 }
 
-// Report is what a run prints.
+// Report is what a run prints: the same for the same cases, however many were played in parallel, and in
+// however many parts.
 type Report interface {
 	WriteText(io.Writer) error
 	Clean() bool // nothing went wrong: exit status 0
@@ -83,6 +82,11 @@ func (r *Run) Play(ctx context.Context) (Report, error) {
 // detector is the one of modes that have one.
 func (r *Run) detector() catalog.Detector { return r.Detectors[0] }
 
+// detectors are the names of all.
+func (r *Run) detectors() []string {
+	return lists.Map(r.Detectors, func(d catalog.Detector) string { return d.Name })
+}
+
 // count is how many cases are played. Those are numbered from 0; fuzz knows them by
 // r.Part.Item.
 func (r *Run) count() int { return r.Part.Count(r.N) }
@@ -92,15 +96,51 @@ func (r *Run) each(ctx context.Context, do func(i int) error) error {
 	return progress.Each(ctx, r.Progress, "cases", r.count(), r.Workers, do)
 }
 
-// eachFailure calls write for n failures, which it makes smaller, many at a time. Their folder is there then.
-func (r *Run) eachFailure(ctx context.Context, n int, write func(i int) error) error {
-	if n == 0 {
+// failed is a case that failed, and the file that it is written to.
+type failed struct {
+	Case int    `json:"case"`
+	File string `json:"file"`
+}
+
+// failure is a failure that is written to a file.
+type failure struct {
+	failed
+	i     int  // it is that of case i of r's part or, with several detectors, of the pair i of a case and a detector
+	small bool // it is made smaller: it is one of the first of its kind
+}
+
+// failures are those of n, which how says whether they failed, and in which way: a suffix of the file's name.
+func (r *Run) failures(n int, how func(i int) (kind string, is bool)) (all []failure) {
+	nth := map[string]int{}
+	for i := range n {
+		if kind, is := how(i); is {
+			nth[kind]++
+			number := r.Part.Item(i / len(r.Detectors))
+			all = append(all, failure{failed{number, r.fileOf(number, kind)}, i, nth[kind] <= r.Shrink})
+		}
+	}
+	return all
+}
+
+// fileOf is the file of case i of all, which failed in a way.
+func (r *Run) fileOf(i int, kind string) string {
+	c := Case{Seed: r.Seed, Index: i, Mode: r.Mode}
+	return filepath.Join(r.Out, c.Name()+kind+".yaml")
+}
+
+// write writes failures to their files, many at a time, each as what is made of it and a comment.
+func (r *Run) write(ctx context.Context, all []failure, made func(f failure) (c *Case, comment string)) error {
+	if len(all) == 0 {
 		return nil
 	}
 	if err := safefile.MkdirAll(r.Out, 0o755); err != nil {
 		return err
 	}
-	return progress.Each(ctx, r.Progress, "failures made smaller", n, r.Workers, write)
+	return progress.Each(ctx, r.Progress, "failures made smaller", len(all), r.Workers, func(n int) error {
+		f := all[n]
+		c, comment := made(f)
+		return safefile.WriteFile(f.File, c.Text(r.Detectors[f.i%len(r.Detectors)].Name, comment), 0o644)
+	})
 }
 
 // tellInvalid says why a case says nothing, if it does not.

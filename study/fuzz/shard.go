@@ -3,6 +3,7 @@ package fuzz
 import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/lists"
 	"softswitch/study/shard"
 )
 
@@ -22,14 +23,9 @@ func (r *Run) result(result any, report Report) Report {
 	if r.Part.Whole() {
 		return report
 	}
-	in := inputs{Seed: r.Seed, Mode: r.Mode}
-	for _, d := range r.Detectors {
-		in.Detectors = append(in.Detectors, d.Name)
-	}
+	in := inputs{Seed: r.Seed, Mode: r.Mode, Detectors: r.detectors()}
 	if modes[r.mode()].responses {
-		for _, c := range r.Responses {
-			in.Responses = append(in.Responses, c.Name)
-		}
+		in.Responses = lists.Map(r.Responses, func(c respond.Choice) string { return c.Name })
 	}
 	return shard.New(Command, r.Part, r.N, in, result, report.Clean())
 }

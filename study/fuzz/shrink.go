@@ -1,20 +1,22 @@
 package fuzz
 
 import (
+	"context"
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
 // Shrink makes c smaller as long as fails reports that the smaller case still fails,
-// and returns the smallest one it found. It calls fails at most tries times. A
-// candidate may be an invalid scenario: fails must return false for it.
+// and returns the smallest one it found. It calls fails at most tries times, and not once ctx has
+// ended. A candidate may be an invalid scenario: fails must return false for it.
 //
 // It removes flows, workloads, events, switches, hosts, links, routes and dead hosts, halves
 // first, then shortens the run, then rounds numbers, and starts over until nothing
 // helps.
-func Shrink(c *Case, tries int, fails func(*Case) bool) *Case {
-	s := &shrinker{best: c, tries: tries, fails: fails}
+func Shrink(ctx context.Context, c *Case, tries int, fails func(*Case) bool) *Case {
+	s := &shrinker{ctx: ctx, best: c, tries: tries, fails: fails}
 	for s.progress = true; s.progress && s.tries > 0; {
 		s.progress = false
 		s.parts()
@@ -25,6 +27,7 @@ func Shrink(c *Case, tries int, fails func(*Case) bool) *Case {
 }
 
 type shrinker struct {
+	ctx      context.Context
 	best     *Case
 	tries    int
 	fails    func(*Case) bool
@@ -34,7 +37,7 @@ type shrinker struct {
 // try applies change to a copy of the best case and keeps it if it still fails. change
 // returns false if there is nothing to change.
 func (s *shrinker) try(change func(*Case) bool) bool {
-	if s.tries == 0 {
+	if s.tries == 0 || s.ctx.Err() != nil {
 		return false
 	}
 	c := s.best.clone()
@@ -100,13 +103,7 @@ func (c *Case) drop(names []string) {
 	c.Switches = slices.DeleteFunc(c.Switches, is)
 	c.Hosts = slices.DeleteFunc(c.Hosts, is)
 	c.Dead = slices.DeleteFunc(c.Dead, is)
-	var links []Link
-	for _, l := range c.Links {
-		if is(l.A) || is(l.B) {
-			links = append(links, l)
-		}
-	}
-	c.dropLinks(links)
+	c.dropLinks(lists.Where(c.Links, func(l Link) bool { return is(l.A) || is(l.B) }))
 	c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool { return is(r.At) || is(r.To) || is(r.Next) })
 	c.Flows = slices.DeleteFunc(c.Flows, func(f Flow) bool { return is(f.From) || is(f.To) })
 	c.dropWorkers(is)
@@ -118,7 +115,7 @@ func (c *Case) dropLinks(links []Link) {
 	gone := slices.Clone(links)
 	c.Links = slices.DeleteFunc(c.Links, func(l Link) bool { return slices.Contains(gone, l) })
 	for _, l := range gone {
-		c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.Link == l.A+"--"+l.B })
+		c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.Link == l.name() })
 		c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool {
 			return r.At == l.A && r.Next == l.B || r.At == l.B && r.Next == l.A
 		})

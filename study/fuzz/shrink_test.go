@@ -11,7 +11,7 @@ import (
 func TestShrink(t *testing.T) {
 	fails := func(c *Case) bool {
 		o := c.Play("none", detect.NewNone)
-		return o.Has(FalseNegative)
+		return o.Failure() == FalseNegative
 	}
 	shrunk := 0
 	for i := 0; shrunk < testkit.Sized(1, 3); i++ {
@@ -22,7 +22,7 @@ func TestShrink(t *testing.T) {
 		shrunk++
 		before := string(c.Text("none", ""))
 		tries := 0
-		small := Shrink(c, 150, func(c *Case) bool { tries++; return fails(c) })
+		small := Shrink(t.Context(), c, 150, func(c *Case) bool { tries++; return fails(c) })
 		if string(c.Text("none", "")) != before {
 			t.Errorf("%s: the case itself was changed", c.Name())
 		}
@@ -61,14 +61,14 @@ func TestShrinkFindsTheCause(t *testing.T) {
 		_, _, err := c.world("none", detect.NewNone)
 		return found == 3 && err == nil
 	}
-	small := Shrink(c, 10_000, same)
+	small := Shrink(t.Context(), c, 10_000, same)
 	if len(small.Flows) != 1 || len(small.Events) != 1 || len(small.Dead) != 0 || len(small.Routes) != 0 {
 		t.Errorf("%s", small.Text("none", ""))
 	}
 	if len(small.Hosts) < 1 || len(small.Hosts) > 3 {
 		t.Errorf("hosts left: %v", small.Hosts)
 	}
-	if small := Shrink(c, 0, same); len(small.Flows) != len(c.Flows) {
+	if small := Shrink(t.Context(), c, 0, same); len(small.Flows) != len(c.Flows) {
 		t.Error("it was changed without a try")
 	}
 }

@@ -27,16 +27,21 @@ func (m *maker) traffic() {
 		}
 		m.Flows = append(m.Flows, f)
 	}
-	for range m.between(0, 3) {
-		if from, to := pick(m, m.Hosts...), pick(m, m.Hosts...); from != to {
-			m.Flows = append(m.Flows, m.flow(from, to))
-		}
-	}
+	m.others(m.between(0, 3))
 	m.Flows = slices.DeleteFunc(m.Flows, func(f Flow) bool { return slices.Contains(m.Dead, f.From) })
 	if len(m.Flows) == 0 {
 		m.Flows = append(m.Flows, m.flow(m.Hosts[0], m.Hosts[len(m.Hosts)-1]))
 	}
 	m.deadHosts()
+}
+
+// others draws up to n flows between any hosts.
+func (m *maker) others(n int) {
+	for range n {
+		if from, to := pick(m, m.Hosts...), pick(m, m.Hosts...); from != to {
+			m.Flows = append(m.Flows, m.flow(from, to))
+		}
+	}
 }
 
 // flow is a flow that lasts to the end of the run.
@@ -115,16 +120,11 @@ func (m *maker) badHost(h string) {
 
 // failLink takes down a link between switches, mostly for a while.
 func (m *maker) failLink() {
-	var between []string
-	for _, l := range m.Links {
-		if m.home[l.B] == "" {
-			between = append(between, l.A+"--"+l.B)
-		}
-	}
-	if len(between) == 0 {
+	trunks := m.trunks()
+	if len(trunks) == 0 {
 		return
 	}
-	link, at := pick(m, between...), m.ticks(20, 300)
+	link, at := pick(m, trunks...).name(), m.ticks(20, 300)
 	m.Events = append(m.Events, Event{At: at, Do: "fail", Link: link})
 	if !m.one(3) {
 		m.Events = append(m.Events, Event{At: at + m.ticks(10, 200), Do: "heal", Link: link})

@@ -87,25 +87,11 @@ func (w Workload) text(name string) string {
 	if w.CDF != "" {
 		fmt.Fprintf(&b, ", cdf: %q", w.CDF)
 	}
-	for _, k := range []struct {
-		key string
-		n   int
-	}{{"size", w.Size}, {"fan_in", w.FanIn}, {"chunks", w.Chunks}} {
-		if k.n > 0 {
-			fmt.Fprintf(&b, ", %s: %d", k.key, k.n)
-		}
-	}
+	b.WriteString(number("size", w.Size) + number("fan_in", w.FanIn) + number("chunks", w.Chunks))
 	if w.Load > 0 {
 		fmt.Fprintf(&b, ", load: %g", float64(w.Load)/100)
 	}
-	for _, k := range []struct {
-		key string
-		t   unit.Time
-	}{{"on", w.On}, {"off", w.Off}, {"period", w.Period}} {
-		if k.t > 0 {
-			fmt.Fprintf(&b, ", %s: %s", k.key, span(k.t))
-		}
-	}
+	b.WriteString(lasting("on", w.On) + lasting("off", w.Off) + lasting("period", w.Period))
 	if w.RC.Message > 0 {
 		b.WriteString(", " + w.RC.keys())
 	}

@@ -23,7 +23,7 @@ func Campaign() *cobra.Command {
 		Long: `Keep a long run of "sim fuzz", "sweep" or "compare" in a folder, divided into shards.
 This machine, Slurm, Kubernetes or GNU parallel plays the missing shards only. A campaign
 that was interrupted at any moment continues with the next run.`,
-	}, campaignInit(), campaignRun(), campaignStatus(), mergeCommand())
+	}, campaignInit(), campaignRun(), campaignStatus(), Merge())
 }
 
 func campaignInit() *cobra.Command {
@@ -167,9 +167,7 @@ status of "campaign merge" tells what the run found.`,
 }
 
 // folders completes a folder.
-func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
-}
+var folders = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 
 func campaignStatus() *cobra.Command {
 	c := cli.Printed(&cobra.Command{

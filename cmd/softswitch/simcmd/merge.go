@@ -48,10 +48,8 @@ var merges = map[string]func(*shard.Whole, *mergeOptions) error{
 	},
 }
 
-// Merge returns "campaign merge" under its former name, for files.
-func Merge() *cobra.Command { return mergeCommand() }
-
-func mergeCommand() *cobra.Command {
+// Merge returns "campaign merge", which also has its former name, for files.
+func Merge() *cobra.Command {
 	var opt mergeOptions
 	c := &cobra.Command{
 		Use:   "merge DIR|FILE...",
@@ -78,7 +76,8 @@ all of one run.`,
 			return merge(files, &opt)
 		},
 	}
-	mergeFlags(c, &opt)
+	c.Flags().BoolVar(&opt.json, "json", false, "print JSON; a sweep is printed in the format of its shards")
+	comparisonFlags(c, &opt)
 	return c
 }
 
@@ -97,11 +96,6 @@ func shardsOf(dir string) ([]string, error) {
 			s.Done, s.Shards, shard.Ranges(slices.Sorted(slices.Values(append(s.Missing, s.Damaged...)))), dir)
 	}
 	return c.Files(), nil
-}
-
-func mergeFlags(c *cobra.Command, opt *mergeOptions) {
-	c.Flags().BoolVar(&opt.json, "json", false, "print JSON; a sweep is printed in the format of its shards")
-	comparisonFlags(c, opt)
 }
 
 // merge merges the shards in files and prints the whole run.
