@@ -1,6 +1,7 @@
 package netnslab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -159,9 +160,7 @@ func (l lost) remedy() string {
 // started there with a lab's token and those with the same token, their run
 // directories, and the record. Anything else stays, and is listed on progress.
 func DownLost(name string, progress io.Writer) error {
-	if progress == nil {
-		progress = io.Discard
-	}
+	progress = cmp.Or(progress, io.Discard)
 	if err := CheckName(name); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -186,15 +187,8 @@ func (a agent) look() (l netnslab.Look, err error) {
 	if p, err := a.process(); err == nil {
 		l.PID, l.Process = p.PID, status(p)
 	}
-	links, err := netlink.LinkList()
-	if err != nil {
-		return l, err
-	}
-	l.Interfaces = map[string]bool{}
-	for _, k := range links {
-		l.Interfaces[k.Attrs().Name] = k.Attrs().Flags&net.FlagUp != 0
-	}
-	return l, nil
+	l.Interfaces, err = netnslab.Interfaces(new(netlink.Handle))
+	return l, err
 }
 
 // process is the one that listens on the control socket.
@@ -235,14 +229,7 @@ func setLink(args json.RawMessage) error {
 	if err := json.Unmarshal(args, &a); err != nil {
 		return err
 	}
-	l, err := netlink.LinkByName(a.Iface)
-	if err != nil {
-		return err
-	}
-	if a.Up {
-		return netlink.LinkSetUp(l)
-	}
-	return netlink.LinkSetDown(l)
+	return netnslab.SetInterface(new(netlink.Handle), a.Iface, a.Up)
 }
 
 // obeyMax is how long a process may take to do what a signal tells it.
@@ -262,12 +249,7 @@ func (a agent) signal(args json.RawMessage) error {
 	}
 	want, ok := signals[s.Signal]
 	if !ok {
-		names := []string{}
-		for name := range signals {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return fmt.Errorf("signal %q; valid: %s", s.Signal, strings.Join(names, ", "))
+		return fmt.Errorf("signal %q; valid: %s", s.Signal, strings.Join(slices.Sorted(maps.Keys(signals)), ", "))
 	}
 	p, err := a.process()
 	if err != nil {
