@@ -29,12 +29,7 @@ const asks = 5
 
 // clocks asks nodes for their clocks.
 func clocks(ctx context.Context, ends []control.Endpoint) (map[string]clock, error) {
-	there, answers, err := control.AskAll(ctx, ends, askClock)
-	all := map[string]clock{}
-	for i, e := range there {
-		all[e.Name] = answers[i]
-	}
-	return all, err
+	return control.AskByName(ctx, ends, askClock)
 }
 
 // askClock asks a node for its clock. The answer that was there soonest tells the most.

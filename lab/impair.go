@@ -63,11 +63,7 @@ func Wires(ctx context.Context, st *netnslab.State) (all WireStates, err error) 
 		return nil, err
 	}
 	all = WireStates{}
-	there, answers, err := control.AskAll(ctx, Endpoints(nodes), client.Wires)
-	byNode := map[string][]observe.PortWire{}
-	for i, e := range there {
-		byNode[e.Name] = answers[i]
-	}
+	byNode, err := control.AskByName(ctx, Endpoints(nodes), client.Wires)
 	for _, l := range st.Links {
 		for _, e := range [][2]netnslab.End{{l.A, l.B}, {l.B, l.A}} {
 			wires := byNode[e[0].Node]

@@ -33,6 +33,16 @@ func AskAll[T any](ctx context.Context, ends []Endpoint, ask func(Endpoint) (T, 
 	return there, answers, gather(ends, errs)
 }
 
+// AskByName is AskAll with the answers by the names of their endpoints.
+func AskByName[T any](ctx context.Context, ends []Endpoint, ask func(Endpoint) (T, error)) (map[string]T, error) {
+	there, all, err := AskAll(ctx, ends, ask)
+	answers := make(map[string]T, len(there))
+	for i, e := range there {
+		answers[e.Name] = all[i]
+	}
+	return answers, err
+}
+
 // gather joins the errors of endpoints, merging equal texts; nil if there are none.
 func gather(ends []Endpoint, errs []error) error {
 	var first []error
