@@ -11,6 +11,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/internal/lists"
+	"softswitch/internal/stat"
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/link/impair"
@@ -453,14 +454,9 @@ func (n *Node) first(ready unit.PortSet) unit.Port {
 }
 
 func addStats(a, b link.Stats) link.Stats {
-	a.Received += b.Received
-	a.Sent += b.Sent
-	a.Drops += b.Drops
-	a.Truncated += b.Truncated
-	a.Busy += b.Busy
-	a.Lost += b.Lost
-	a.Reopened += b.Reopened
-	a.Waited = max(a.Waited, b.Waited)
+	waited := max(a.Waited, b.Waited)
+	stat.Add(&a, &b)
+	a.Waited = waited
 	return a
 }
 

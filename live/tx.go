@@ -147,11 +147,12 @@ func (p *port) offer(frames [][]byte) (n int, busy bool) {
 	for n < len(frames) {
 		k, err := l.Write(frames[n:])
 		n += k
+		_, refused := errors.AsType[*link.FrameError](err)
 		switch {
 		case err == nil:
 		case errors.Is(err, link.ErrBusy):
 			return n, true
-		case isFrameError(err):
+		case refused:
 			p.lose(1, err)
 			n++
 		default:
@@ -160,11 +161,6 @@ func (p *port) offer(frames [][]byte) (n int, busy bool) {
 		}
 	}
 	return n, false
-}
-
-func isFrameError(err error) bool {
-	var frame *link.FrameError
-	return errors.As(err, &frame)
 }
 
 // lose counts n frames that the link did not take. It warns of it at most once a second,

@@ -69,9 +69,9 @@ func lookWithin(within func(fn func() error) error) func(names []string) ([]Link
 		err = within(func() error {
 			for _, name := range names {
 				l, err := netlink.LinkByName(name)
-				var gone netlink.LinkNotFoundError
+				_, gone := errors.AsType[netlink.LinkNotFoundError](err)
 				switch {
-				case errors.As(err, &gone):
+				case gone:
 					states = append(states, LinkState{Name: name})
 				case err != nil:
 					return fmt.Errorf("netlink: look at %q: %w", name, err)
@@ -121,8 +121,8 @@ func watchOnce(ctx context.Context, within func(fn func() error) error, names []
 			return fmt.Errorf("netlink: watch links: %w", err)
 		}
 		for _, name := range names {
-			var gone netlink.LinkNotFoundError
-			if _, err := netlink.LinkByName(name); errors.As(err, &gone) {
+			_, err := netlink.LinkByName(name)
+			if _, gone := errors.AsType[netlink.LinkNotFoundError](err); gone {
 				missing = append(missing, name)
 			}
 		}

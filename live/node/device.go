@@ -40,8 +40,8 @@ func claimWire(name string) (restore func(), err error) {
 		return nil, fmt.Errorf("wire %s: arp off: %w", name, err)
 	}
 	return func() {
-		var gone netlink.LinkNotFoundError
-		if err := netlink.LinkSetARPOn(wire); err != nil && !errors.As(err, &gone) && !errors.Is(err, unix.ENODEV) {
+		err := netlink.LinkSetARPOn(wire)
+		if _, gone := errors.AsType[netlink.LinkNotFoundError](err); err != nil && !gone && !errors.Is(err, unix.ENODEV) {
 			fmt.Fprintf(os.Stderr, "wire %s: arp on: %v\n", name, err)
 		}
 	}, nil
@@ -50,8 +50,7 @@ func claimWire(name string) (restore func(), err error) {
 // findWire finds an interface. The error lists those that exist.
 func findWire(name string) (netlink.Link, error) {
 	wire, err := netlink.LinkByName(name)
-	var none netlink.LinkNotFoundError
-	if !errors.As(err, &none) {
+	if _, none := errors.AsType[netlink.LinkNotFoundError](err); !none {
 		return wire, err
 	}
 	all, lerr := netlink.LinkList()

@@ -83,17 +83,15 @@ func (r *runner) wireRequest(n *live.Node, req control.Request) (out any, ok boo
 	if err := readArguments(json.RawMessage(req.Args), &a); err != nil {
 		return nil, true, err
 	}
-	var names []string
-	for i, p := range r.ports {
-		if p.Name == a.Port {
-			if out, err = do(n, unit.Port(i), a); err != nil {
-				return nil, true, fmt.Errorf("%s: %w", req.Do, err)
-			}
-			return out, true, nil
-		}
-		names = append(names, p.Name)
+	names := r.node().Ports
+	i := slices.Index(names, a.Port)
+	if i < 0 {
+		return nil, true, fmt.Errorf("%s: no port %q; there is: %s", req.Do, a.Port, strings.Join(names, ", "))
 	}
-	return nil, true, fmt.Errorf("%s: no port %q; there is: %s", req.Do, a.Port, strings.Join(names, ", "))
+	if out, err = do(n, unit.Port(i), a); err != nil {
+		return nil, true, fmt.Errorf("%s: %w", req.Do, err)
+	}
+	return out, true, nil
 }
 
 // impaired are the ports whose wires were changed by request.
