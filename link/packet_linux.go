@@ -291,9 +291,6 @@ func setOptions(fd int) error {
 	return nil
 }
 
-// Name is the interface's name at the time of opening.
-func (p *Packet) Name() string { return p.name }
-
 // Stats implements Link.
 func (p *Packet) Stats() Stats {
 	p.collectDrops()

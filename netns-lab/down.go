@@ -233,6 +233,6 @@ func (n *NodeState) deleteLinks(links []LinkState) error {
 
 // isGone reports whether the error means that there is no such link.
 func isGone(err error) bool {
-	var notFound netlink.LinkNotFoundError
-	return errors.As(err, &notFound) || errors.Is(err, unix.ENODEV)
+	_, notFound := errors.AsType[netlink.LinkNotFoundError](err)
+	return notFound || errors.Is(err, unix.ENODEV)
 }

@@ -246,8 +246,8 @@ func (b *builder) note(phase string, began time.Time) {
 
 // explain adds the node and the end of its log to the error of a dead process.
 func (b *builder) explain(err error) error {
-	var dead *deadError
-	if !errors.As(err, &dead) {
+	dead, ok := errors.AsType[*deadError](err)
+	if !ok {
 		return err
 	}
 	for _, n := range b.st.Nodes {

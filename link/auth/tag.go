@@ -48,7 +48,7 @@ func (e *End) Open(now unit.Time, frame []byte, at int) Verdict {
 
 func (e *End) judge(frame []byte, at int) Verdict {
 	switch {
-	case at < 0 || isZero(frame[at:at+TagLen]):
+	case at < 0 || untagged(frame, at):
 		return Missing
 	case ether.Src(frame) == e.self:
 		return Reflected
@@ -87,11 +87,5 @@ func (e *End) verify(frame []byte, at int, counter uint64) bool {
 	return false
 }
 
-func isZero(b []byte) bool {
-	for _, v := range b {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
-}
+// untagged reports whether there is no tag where a frame has room for one.
+func untagged(frame []byte, at int) bool { return [TagLen]byte(frame[at:]) == [TagLen]byte{} }

@@ -46,7 +46,7 @@ func NewWitness(keys Keys) *Witness {
 // that is no control frame, or is not whole, is Missing.
 func (w *Witness) Judge(frame []byte) (v Verdict, link string) {
 	at, hello := tagOf(frame)
-	if at < 0 || isZero(frame[at:at+TagLen]) {
+	if at < 0 || untagged(frame, at) {
 		return Missing, ""
 	}
 	if hello {

@@ -70,8 +70,7 @@ func serve(s stream, asks *incoming, socket, log string) {
 		}
 	case toNode:
 		c, err := control.Dial(context.Background(), socket)
-		var dial *net.OpError
-		if errors.As(err, &dial) {
+		if dial, ok := errors.AsType[*net.OpError](err); ok {
 			err = fmt.Errorf("%s: %w", socket, dial.Err)
 		}
 		if err != nil {
@@ -194,8 +193,7 @@ func (a agent) look() (l netnslab.Look, err error) {
 // process is the one that listens on the control socket.
 func (a agent) process() (p procfs.Proc, err error) {
 	c, err := control.Dial(context.Background(), a.socket)
-	var dial *net.OpError
-	if errors.As(err, &dial) {
+	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return p, fmt.Errorf("no process listens on %s", a.socket)
 	}
 	if err != nil {

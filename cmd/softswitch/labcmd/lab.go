@@ -208,8 +208,7 @@ func labNodes() *cobra.Command {
 
 // orReplace suggests --replace in the error that a lab already exists.
 func orReplace(err error) error {
-	var exists *netnslab.ExistsError
-	if errors.As(err, &exists) {
+	if _, exists := errors.AsType[*netnslab.ExistsError](err); exists {
 		return fmt.Errorf("%w; or give --replace", err)
 	}
 	return err
