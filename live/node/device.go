@@ -12,7 +12,6 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/link"
 	"softswitch/node/config"
@@ -53,11 +52,7 @@ func findWire(name string) (netlink.Link, error) {
 	if _, none := errors.AsType[netlink.LinkNotFoundError](err); !none {
 		return wire, err
 	}
-	all, lerr := netlink.LinkList()
-	if lerr != nil {
-		return nil, err
-	}
-	names := lists.Map(all, func(l netlink.Link) string { return l.Attrs().Name })
+	names := interfaces()
 	return nil, fmt.Errorf("no such interface%s; there is: %s", strictyaml.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
