@@ -131,12 +131,10 @@ func open(ifname string, opt Options) (*Packet, error) {
 // Where the kernel cuts what is joined before anyone looks, TCP is handed to it joined. The
 // bypass would drop it instead.
 func (p *Packet) openSender(ifi *net.Interface) error {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	fd, err := p.socket(&p.sender)
 	if err != nil {
-		return os.NewSyscallError("socket", err)
+		return err
 	}
-	// A blocking descriptor is not registered with the netpoller.
-	p.sender = os.NewFile(uintptr(fd), p.name)
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: ifi.Index}); err != nil {
 		return os.NewSyscallError("bind", err)
 	}
@@ -150,6 +148,16 @@ func (p *Packet) openSender(ifi *net.Interface) error {
 	}
 	p.sc, err = p.sender.SyscallConn()
 	return err
+}
+
+// socket opens a packet socket that hears of nothing. A blocking descriptor, as this is, is not registered
+// with the netpoller.
+func (p *Packet) socket(file **os.File) (fd int, err error) {
+	fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		*file = os.NewFile(uintptr(fd), p.name)
+	}
+	return fd, os.NewSyscallError("socket", err)
 }
 
 // driver is the name of an interface's driver, "" if unknown.
@@ -246,11 +254,10 @@ func (p *Packet) Hear() (err error) {
 // openPolled opens the socket of the ring of a link that is polled. The netpoller does not
 // know it: the kernel would wake a thread for each frame.
 func (p *Packet) openPolled(ifi *net.Interface, opt Options) error {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	fd, err := p.socket(&p.polled)
 	if err != nil {
-		return os.NewSyscallError("socket", err)
+		return err
 	}
-	p.polled = os.NewFile(uintptr(fd), p.name)
 	return p.receiveBy(fd, ifi, opt)
 }
 

@@ -152,7 +152,10 @@ func New(opt Options) (*Node, error) {
 		opt.Within = here
 	}
 	if opt.Watch == nil {
-		opt.Look, opt.Watch = lookWithin(opt.Within), watchWithin(opt.Within)
+		opt.Look = func(names []string) ([]LinkState, error) { return lookNetlink(opt.Within, names) }
+		opt.Watch = func(ctx context.Context, names []string, update func(LinkState)) error {
+			return watchNetlink(ctx, opt.Within, names, update)
+		}
 	}
 	if opt.Warn == nil {
 		opt.Warn = func(string, ...any) {}
@@ -465,3 +468,5 @@ type lend struct {
 	frames []*buffer.Frame
 	bytes  [][]byte
 }
+
+func newLend() lend { return lend{make([]*buffer.Frame, Batch), make([][]byte, Batch)} }

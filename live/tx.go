@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"softswitch/buffer"
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/unit"
@@ -46,7 +45,7 @@ func (t *tx) init(tm *timer.Timer) {
 	}
 	t.armed = unit.Never
 	t.due.Store(int64(unit.Never))
-	t.lend.frames, t.lend.bytes = make([]*buffer.Frame, Batch), make([][]byte, Batch)
+	t.lend = newLend()
 }
 
 // txLoop drains the port at its deadlines; where the kernel does not keep them, once a

@@ -21,11 +21,11 @@ import (
 // that has an address, and turns off ARP there, because the kernel would also answer
 // for addresses of other interfaces. restore turns ARP back on if it was on before.
 func claimWire(name string) (restore func(), err error) {
+	var addrs []netlink.Addr
 	wire, err := findWire(name)
-	if err != nil {
-		return nil, fmt.Errorf("wire %s: %w", name, err)
+	if err == nil {
+		addrs, err = netlink.AddrList(wire, unix.AF_INET)
 	}
-	addrs, err := netlink.AddrList(wire, unix.AF_INET)
 	if err != nil {
 		return nil, fmt.Errorf("wire %s: %w", name, err)
 	}

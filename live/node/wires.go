@@ -15,14 +15,13 @@ import (
 	"softswitch/unit"
 )
 
-// wired is a port with a wire that does this; nil is a wire that does nothing.
-func wired(p live.Port, w *config.Wire) (live.Port, error) {
-	if w == nil {
-		return p, nil
+// portOf is the interface of a port of a node, with its wire.
+func portOf(c config.Port, mtu int) (p live.Port, err error) {
+	p = live.Port{Name: c.Name, KeepMAC: c.MAC != 0, FacesHost: c.Peer == "host", MTU: mtu}
+	if w := c.Wire; w != nil {
+		p.Seed, p.Stream = uint64(w.Seed), uint64(w.Stream)
+		p.Wire, err = w.Build()
 	}
-	var err error
-	p.Seed, p.Stream = uint64(w.Seed), uint64(w.Stream)
-	p.Wire, err = w.Build()
 	return p, err
 }
 
