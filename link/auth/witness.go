@@ -78,13 +78,8 @@ func (w *Witness) hear(frame []byte) (v Verdict, link string) {
 }
 
 func (w *Witness) right(link string, frame []byte, at int, counter uint64) bool {
-	tag := [TagLen]byte(frame[at:])
 	frame = slices.Clone(frame)
-	clear(frame[at : at+TagLen])
-	return slices.ContainsFunc(w.macs[link], func(m *cmac) bool {
-		code := m.Sum(head(counter), frame)
-		return string(code[:codeLen]) == string(tag[lowLen:])
-	})
+	return slices.ContainsFunc(w.macs[link], func(m *cmac) bool { return m.made(frame, at, counter) })
 }
 
 // tagOf is where a control frame has its tag, negative if it has none.
