@@ -81,14 +81,13 @@ func refuseDisorder(p *scenario.Plan, clocks map[string]clock) error {
 // refusePlayed returns an error if a host of an attached lab was started, or has received: its
 // counters and its log would be of more than one run.
 func refusePlayed(ctx context.Context, hosts []control.Endpoint) error {
-	_, _, err := control.AskAll(ctx, hosts, func(e control.Endpoint) (any, error) {
+	return tell(ctx, hosts, func(e control.Endpoint) error {
 		h, err := client.Stats[observe.Host](e)
 		if err == nil && (h.Started || len(h.Received) > 0 || slices.ContainsFunc(h.Sent, func(s host.Sent) bool { return s.Frames > 0 })) {
 			err = errPlayed
 		}
-		return nil, err
+		return err
 	})
-	return err
 }
 
 var errPlayed = errors.New("it was started before, and counts what it sent and received then too: a run wants nodes that have just been started")

@@ -108,15 +108,14 @@ func (o Orders) Impair(ctx context.Context, w config.Wire, links ...netnslab.Lin
 			ports[e.Node] = append(ports[e.Node], e.Iface)
 		}
 	}
-	_, _, err := control.AskAll(ctx, ends, func(e control.Endpoint) (struct{}, error) {
+	return tell(ctx, ends, func(e control.Endpoint) error {
 		for _, p := range ports[e.Name] {
 			if err := client.Impair(e, config.WireRequest{Port: p, Wire: w}); err != nil {
-				return struct{}{}, err
+				return err
 			}
 		}
-		return struct{}{}, nil
+		return nil
 	})
-	return err
 }
 
 // Kill ends the processes of nodes, as a crash does.

@@ -140,8 +140,8 @@ func (p *Packet) openSender(ifi *net.Interface) error {
 	}
 	switch {
 	case driver(fd, ifi.Name) != "veth":
-		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1); err != nil {
-			return fmt.Errorf("setsockopt PACKET_QDISC_BYPASS to 1: %w", err)
+		if err := set(fd, "PACKET_QDISC_BYPASS", unix.PACKET_QDISC_BYPASS, 1); err != nil {
+			return err
 		}
 	case offload.IsOff(ifi.Name) && unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1) == nil:
 		p.tx.joinTCP(ifi.MTU + headerBytes)
@@ -275,26 +275,26 @@ func requireEthernet(fd int) error {
 }
 
 func setOptions(fd int) error {
-	for _, o := range []struct {
-		name  string
-		opt   int
-		value int
-	}{
-		// Frames that this machine sends through the interface, including ours, are not
-		// received.
-		{"PACKET_IGNORE_OUTGOING", unix.PACKET_IGNORE_OUTGOING, 1},
-		// Version 2 shows each frame at once. Version 3 collects frames in a block
-		// until it is full or its timer fires, which takes milliseconds.
-		{"PACKET_VERSION", unix.PACKET_VERSION, unix.TPACKET_V2},
-	} {
-		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, o.opt, o.value); err != nil {
-			return fmt.Errorf("setsockopt %s to %d: %w", o.name, o.value, err)
-		}
-	}
 	// SO_RCVBUF stays at its default: frames that go to a ring are not charged to it.
 	// So does SO_SNDBUF: it allows a few hundred frames in transit, fewer than
 	// net.core.netdev_max_backlog, so that a receiver that cannot keep up shows as
 	// ErrBusy here instead of losing frames in the backlog.
+	//
+	// Frames that this machine sends through the interface, including ours, are not
+	// received.
+	if err := set(fd, "PACKET_IGNORE_OUTGOING", unix.PACKET_IGNORE_OUTGOING, 1); err != nil {
+		return err
+	}
+	// Version 2 shows each frame at once. Version 3 collects frames in a block
+	// until it is full or its timer fires, which takes milliseconds.
+	return set(fd, "PACKET_VERSION", unix.PACKET_VERSION, unix.TPACKET_V2)
+}
+
+// set sets an option of a packet socket.
+func set(fd int, name string, option, value int) error {
+	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, option, value); err != nil {
+		return fmt.Errorf("setsockopt %s to %d: %w", name, value, err)
+	}
 	return nil
 }
 

@@ -143,12 +143,7 @@ func (l lost) String() string {
 	return fmt.Sprintf("by its marks there is: namespaces %s; processes %s", orNone(l.namespaces), orNone(l.commands))
 }
 
-func orNone(words []string) string {
-	if len(words) == 0 {
-		return "none"
-	}
-	return strings.Join(words, ", ")
-}
+func orNone(words []string) string { return cmp.Or(strings.Join(words, ", "), "none") }
 
 // remedy is what to do about a lab without a record.
 func (l lost) remedy() string {
