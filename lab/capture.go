@@ -34,10 +34,7 @@ type Capture struct {
 // Run captures until ctx ends, the reader of the capture goes away, or all nodes have
 // ended. whole is false if the capture of a node was cut short.
 func (c *Capture) Run(ctx context.Context) (whole bool, err error) {
-	offset, err := link.WallOffset()
-	if err != nil {
-		return false, err
-	}
+	offset := link.WallOffset()
 	sources, err := c.open(ctx, offset)
 	if err != nil {
 		return false, err

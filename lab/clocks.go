@@ -29,12 +29,7 @@ const asks = 5
 
 // clocks asks nodes for their clocks.
 func clocks(ctx context.Context, ends []control.Endpoint) (map[string]clock, error) {
-	there, answers, err := control.AskAll(ctx, ends, askClock)
-	all := map[string]clock{}
-	for i, e := range there {
-		all[e.Name] = answers[i]
-	}
-	return all, err
+	return control.AskByName(ctx, ends, askClock)
 }
 
 // askClock asks a node for its clock. The answer that was there soonest tells the most.
@@ -86,14 +81,13 @@ func refuseDisorder(p *scenario.Plan, clocks map[string]clock) error {
 // refusePlayed returns an error if a host of an attached lab was started, or has received: its
 // counters and its log would be of more than one run.
 func refusePlayed(ctx context.Context, hosts []control.Endpoint) error {
-	_, _, err := control.AskAll(ctx, hosts, func(e control.Endpoint) (any, error) {
+	return tell(ctx, hosts, func(e control.Endpoint) error {
 		h, err := client.Stats[observe.Host](e)
 		if err == nil && (h.Started || len(h.Received) > 0 || slices.ContainsFunc(h.Sent, func(s host.Sent) bool { return s.Frames > 0 })) {
 			err = errPlayed
 		}
-		return nil, err
+		return err
 	})
-	return err
 }
 
 var errPlayed = errors.New("it was started before, and counts what it sent and received then too: a run wants nodes that have just been started")

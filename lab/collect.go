@@ -7,7 +7,6 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/host"
-	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
@@ -93,7 +92,7 @@ func ask[T client.Node](r *Run, st *netnslab.State, name string) (snap T, ok boo
 	if r.Killed[name] {
 		return snap, false
 	}
-	at := control.Endpoint{Path: controlPath(st, name)}
+	at := endpoint(st, name)
 	snap, err := client.StatsOf[T](at, r.End+r.clocks[name].ahead)
 	if err == nil {
 		return snap, true

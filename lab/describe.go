@@ -3,7 +3,6 @@ package lab
 import (
 	"cmp"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,7 +74,7 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 		if opt.PcapDir != "" {
 			s.Live.Pcap = filepath.Join(opt.PcapDir, s.Name+".pcapng")
 		}
-		own := keys.of(s)
+		own := keysOf(s, keys)
 		if own != nil {
 			s.Live.Keys = cmp.Or(opt.KeysPath, keysName)
 		}
@@ -114,29 +113,29 @@ func liveOf(p *scenario.Plan, opt Options) config.Live {
 	return l
 }
 
-// linkKeys are the keys of the links that are authenticated, in hexadecimal digits: new ones for
-// each lab.
-type linkKeys map[string]string
-
-func newKeys(p *scenario.Plan) linkKeys {
-	keys := linkKeys{}
+// newKeys are new keys of the links that are authenticated: those of each lab are its own.
+func newKeys(p *scenario.Plan) auth.Keys {
+	keys := auth.Keys{}
 	for _, s := range p.Switches {
 		for _, port := range s.Ports {
-			if port.Link != "" && keys[port.Link] == "" {
-				var k auth.Key
-				rand.Read(k[:])
-				keys[port.Link] = hex.EncodeToString(k[:])
+			if port.Link != "" && keys[port.Link] == nil {
+				keys[port.Link] = []auth.Key{newKey()}
 			}
 		}
 	}
 	return keys
 }
 
-// of is the file of keys of a switch, nil if it needs none.
-func (k linkKeys) of(s config.Switch) (file []byte) {
+func newKey() (k auth.Key) {
+	rand.Read(k[:])
+	return k
+}
+
+// keysOf is the file of keys of a switch, nil if it needs none.
+func keysOf(s config.Switch, all auth.Keys) (file []byte) {
 	for _, port := range s.Ports {
 		if port.Link != "" {
-			file = fmt.Appendf(file, "%s %s\n", port.Link, k[port.Link])
+			file = append(file, auth.Keys{port.Link: all[port.Link]}.File()...)
 		}
 	}
 	return file

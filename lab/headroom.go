@@ -79,7 +79,7 @@ func TellLateness(w io.Writer) error {
 func slack(p *scenario.Plan, late unit.Time) (most int) {
 	late = min(max(latenessTimes*late, latenessMin), starvedMax)
 	for i, l := range p.Links {
-		xoff, _ := linkHeadroom(p, i)
+		xoff, _ := linkHeadroom(p.Scenario, i)
 		if l.Rate > 0 && l.Rate.FrameTime(xoff) < roundTrip(l) {
 			return 0
 		}
@@ -99,13 +99,13 @@ func bytesIn(r unit.Rate, t unit.Time) int {
 	return int(int64(r) / 8 * int64(t/unit.Microsecond) / 1e6)
 }
 
-// linkHeadroom is the headroom of a priority group at link i of a plan in bytes, slack apart: the
+// linkHeadroom is the headroom of a priority group at link i of a scenario in bytes, slack apart: the
 // least and the most of the link's switches.
-func linkHeadroom(p *scenario.Plan, i int) (least, most int) {
+func linkHeadroom(s *scenario.Scenario, i int) (least, most int) {
 	least = math.MaxInt
-	for _, e := range [2]topo.End{p.Fabric.Links[i].A, p.Fabric.Links[i].B} {
-		if e.Node < len(p.Switches) {
-			n := p.Switches[e.Node].XOFFOf(int(e.Port))
+	for _, e := range [2]topo.End{s.Fabric.Links[i].A, s.Fabric.Links[i].B} {
+		if s.Fabric.Nodes[e.Node].Kind == topo.Switch {
+			n := s.XOFF(e)
 			least, most = min(least, n), max(most, n)
 		}
 	}
@@ -116,7 +116,7 @@ func linkHeadroom(p *scenario.Plan, i int) (least, most int) {
 func bounds(p *scenario.Plan) (least, most int) {
 	least = math.MaxInt
 	for i := range p.Links {
-		low, high := linkHeadroom(p, i)
+		low, high := linkHeadroom(p.Scenario, i)
 		least, most = min(least, low), max(most, high)
 	}
 	return least, most
@@ -147,7 +147,7 @@ func Headroom(p *scenario.Plan) int {
 
 // lasts is how long link i of a plan takes to fill the headroom and the slack of a group.
 func lasts(p *scenario.Plan, i int) unit.Time {
-	least, _ := linkHeadroom(p, i)
+	least, _ := linkHeadroom(p.Scenario, i)
 	return p.Links[i].Rate.FrameTime(least + slackOf(p))
 }
 

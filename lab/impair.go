@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/client"
 	"softswitch/node/config"
@@ -34,23 +33,17 @@ type WireStates []WireState
 
 // WriteText writes a line for each wire that does, or has done, anything to frames.
 func (all WireStates) WriteText(out io.Writer) error {
-	rows := [][]string{{"from", "to", "delay", "jitter", "control loss", "loss", "duplicate", "reorder", "lost", "twice", "overtaken", "on the way"}}
-	for _, w := range all {
-		if w.Wire == (config.Wire{}) && w.Lost+w.Duplicated+w.Overtaken == 0 {
-			continue
-		}
-		rows = append(rows, []string{
-			w.From + ":" + w.Port, w.To, cmp.Or(w.Delay, "-"), cmp.Or(w.Jitter, "-"), cmp.Or(w.ControlLoss, "-"), cmp.Or(w.Loss, "-"), cmp.Or(w.Duplicate, "-"), cmp.Or(w.Reorder, "-"),
-			strconv.FormatUint(w.Lost, 10), strconv.FormatUint(w.Duplicated, 10), strconv.FormatUint(w.Overtaken, 10), strconv.FormatInt(w.Held, 10),
-		})
-	}
-	if len(rows) == 1 {
+	all = lists.Where(all, func(w WireState) bool { return w.Wire != (config.Wire{}) || w.Lost+w.Duplicated+w.Overtaken > 0 })
+	if len(all) == 0 {
 		_, err := fmt.Fprintln(out, "no link is impaired")
 		return err
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, r := range rows {
-		fmt.Fprintln(t, strings.Join(r, "\t"))
+	fmt.Fprintln(t, "from\tto\tdelay\tjitter\tcontrol loss\tloss\tduplicate\treorder\tlost\ttwice\tovertaken\ton the way")
+	for _, w := range all {
+		fmt.Fprintf(t, "%s:%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", w.From, w.Port, w.To,
+			cmp.Or(w.Delay, "-"), cmp.Or(w.Jitter, "-"), cmp.Or(w.ControlLoss, "-"), cmp.Or(w.Loss, "-"), cmp.Or(w.Duplicate, "-"), cmp.Or(w.Reorder, "-"),
+			w.Lost, w.Duplicated, w.Overtaken, w.Held)
 	}
 	return t.Flush()
 }
@@ -63,11 +56,7 @@ func Wires(ctx context.Context, st *netnslab.State) (all WireStates, err error) 
 		return nil, err
 	}
 	all = WireStates{}
-	there, answers, err := control.AskAll(ctx, Endpoints(nodes), client.Wires)
-	byNode := map[string][]observe.PortWire{}
-	for i, e := range there {
-		byNode[e.Name] = answers[i]
-	}
+	byNode, err := control.AskByName(ctx, Endpoints(nodes), client.Wires)
 	for _, l := range st.Links {
 		for _, e := range [][2]netnslab.End{{l.A, l.B}, {l.B, l.A}} {
 			wires := byNode[e[0].Node]

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/client"
@@ -131,7 +130,7 @@ func (r *Run) tellFullLogs(st *netnslab.State, progress io.Writer) {
 		if err != nil || r.toldFull[name] || r.Killed[name] || r.Stopped[name] || info.Size() < int64(logLimit(r.Plan))<<20/2 {
 			continue
 		}
-		now, err := client.StatsWithin[observe.Live](time.Second, control.Endpoint{Path: controlPath(st, name)})
+		now, err := client.StatsWithin[observe.Live](time.Second, endpoint(st, name))
 		if err != nil {
 			continue
 		}

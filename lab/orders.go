@@ -76,7 +76,7 @@ func awaitNotice(ctx context.Context, st *netnslab.State, e netnslab.End, up boo
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, noticeMax, fmt.Errorf("%s does not notice that %s is %s", e.Node, e.Iface, map[bool]string{true: "up", false: "down"}[up]))
 	defer cancel()
-	at := control.Endpoint{Name: e.Node, Path: controlPath(st, e.Node)}
+	at := endpoint(st, e.Node)
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()
 	for {
@@ -106,20 +106,19 @@ func (o Orders) Impair(ctx context.Context, w config.Wire, links ...netnslab.Lin
 	for _, l := range links {
 		for _, e := range []netnslab.End{l.A, l.B} {
 			if ports[e.Node] == nil {
-				ends = append(ends, o.end(e.Node))
+				ends = append(ends, endpoint(o.st, e.Node))
 			}
 			ports[e.Node] = append(ports[e.Node], e.Iface)
 		}
 	}
-	_, _, err := control.AskAll(ctx, ends, func(e control.Endpoint) (struct{}, error) {
+	return tell(ctx, ends, func(e control.Endpoint) error {
 		for _, p := range ports[e.Name] {
 			if err := client.Impair(e, config.WireRequest{Port: p, Wire: w}); err != nil {
-				return struct{}{}, err
+				return err
 			}
 		}
-		return struct{}{}, nil
+		return nil
 	})
-	return err
 }
 
 // Kill ends the processes of nodes, as a crash does.
@@ -317,19 +316,15 @@ func (o Orders) hosts(names []string, pick func(*netnslab.State, []string) ([]ne
 
 // Lose has a control frame that a node sends be lost on its way.
 func (o Orders) Lose(node string, at config.WireRequest) error {
-	return client.Lose(o.end(node), at)
+	return client.Lose(endpoint(o.st, node), at)
 }
 
 // Forge puts a frame on a link as if a node had sent it.
 func (o Orders) Forge(node string, at config.WireRequest) error {
-	return client.Forge(o.end(node), at)
+	return client.Forge(endpoint(o.st, node), at)
 }
 
 // Tape has a node keep the control frames that it sends, to be forged later.
 func (o Orders) Tape(node string, at config.WireRequest) error {
-	return client.Tape(o.end(node), at)
-}
-
-func (o Orders) end(node string) control.Endpoint {
-	return control.Endpoint{Name: node, Path: controlPath(o.st, node)}
+	return client.Tape(endpoint(o.st, node), at)
 }

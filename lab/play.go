@@ -170,7 +170,7 @@ func hosts(p *scenario.Plan) []string {
 }
 
 func ends(st *netnslab.State, nodes []string) []control.Endpoint {
-	return lists.Map(nodes, func(name string) control.Endpoint { return control.Endpoint{Name: name, Path: controlPath(st, name)} })
+	return lists.Map(nodes, func(name string) control.Endpoint { return endpoint(st, name) })
 }
 
 // do carries out one scheduled event.
@@ -206,7 +206,7 @@ func (r *Run) do(ctx context.Context, p *scenario.Plan, st *netnslab.State, e sc
 // one back. Nothing happens if it has sent none.
 func replay(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
 	at := config.WireRequest{Port: iface(p, e), Nth: e.Nth, Flip: e.Flip}
-	frame, err := client.Taped(OrdersTo(st).end(p.Fabric.Nodes[e.Node].Name), at)
+	frame, err := client.Taped(endpoint(st, p.Fabric.Nodes[e.Node].Name), at)
 	if err != nil || frame == nil {
 		return err
 	}
@@ -267,8 +267,9 @@ func until(ctx context.Context, at unit.Time) error {
 	}
 }
 
-func controlPath(st *netnslab.State, node string) string {
-	return filepath.Join(netnslab.Dir(st.Name), node, ControlName)
+// endpoint is the control socket of a node.
+func endpoint(st *netnslab.State, node string) control.Endpoint {
+	return control.Endpoint{Name: node, Path: filepath.Join(netnslab.Dir(st.Name), node, ControlName)}
 }
 
 func seconds(t unit.Time) float64 { return float64(t) / float64(unit.Second) }

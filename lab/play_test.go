@@ -82,7 +82,7 @@ func (s *stage) record(st *netnslab.State) {
 // serve is a node that answers "stats" with its counters.
 func (s *stage) serve(name string, stats any) {
 	s.Helper()
-	srv, err := control.Listen(controlPath(s.st, name))
+	srv, err := control.Listen(endpoint(s.st, name).Path)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestPlayWithoutNode(t *testing.T) {
 	s := newStage(t, p)
 	remove := func(name string) {
 		t.Helper()
-		if err := os.Remove(controlPath(s.st, name)); err != nil {
+		if err := os.Remove(endpoint(s.st, name).Path); err != nil {
 			t.Fatal(err)
 		}
 	}

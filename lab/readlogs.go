@@ -2,9 +2,9 @@ package lab
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"softswitch/detect"
 	"softswitch/event"
@@ -106,7 +106,7 @@ func (r *Run) judgeLogs(logs []*nodeLog) (*oracle.Result, error) {
 		return nil, err
 	}
 	replay := oracle.NewReplay(f)
-	var waiting byTime
+	var waiting []*nodeLog // by time
 	of := map[unit.NodeID]*nodeLog{}
 	for _, l := range logs {
 		if l.next() == nil {
@@ -117,18 +117,20 @@ func (r *Run) judgeLogs(logs []*nodeLog) (*oracle.Result, error) {
 		}
 		of[l.id], waiting = l, append(waiting, l)
 	}
-	heap.Init(&waiting)
+	slices.SortFunc(waiting, byTime)
 	for len(waiting) > 0 {
-		l := waiting[0]
+		l, others := waiting[0], waiting[1:]
 		e := l.next()
 		if e.At <= r.Nodes[l.node].End && err == nil {
 			err = replay.Add(oracle.Entry{Node: l.id, Seq: l.read, Event: e})
 		}
 		if l.skip(); l.next() == nil {
-			heap.Pop(&waiting)
-		} else {
-			heap.Fix(&waiting, 0)
+			waiting = others
+			continue
 		}
+		i, _ := slices.BinarySearchFunc(others, l, byTime)
+		copy(waiting, others[:i])
+		waiting[i] = l
 	}
 	if err != nil {
 		return nil, err
@@ -136,17 +138,7 @@ func (r *Run) judgeLogs(logs []*nodeLog) (*oracle.Result, error) {
 	return replay.Finish(r.Nodes[0].End, lateMax), nil
 }
 
-// byTime is a heap of logs that have a next event, by that, in the order of [oracle.Merge].
-type byTime []*nodeLog
-
-func (b byTime) Len() int { return len(b) }
-func (b byTime) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(b[i].events[0].At, b[j].events[0].At), cmp.Compare(b[i].id, b[j].id)) < 0
-}
-func (b byTime) Swap(i, j int) { b[i], b[j] = b[j], b[i] }
-func (b *byTime) Push(l any)   { *b = append(*b, l.(*nodeLog)) }
-func (b *byTime) Pop() any {
-	last := (*b)[len(*b)-1]
-	*b = (*b)[:len(*b)-1]
-	return last
+// byTime is the order of logs that have a next event, by that, as [oracle.Merge] has it.
+func byTime(a, b *nodeLog) int {
+	return cmp.Or(cmp.Compare(a.events[0].At, b.events[0].At), cmp.Compare(a.id, b.id))
 }

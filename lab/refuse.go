@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"math"
 
 	"softswitch/internal/strictyaml"
 	"softswitch/live"
@@ -110,26 +109,17 @@ func tooFast(s *scenario.Scenario) error {
 		}
 	}
 	rate := s.Links[fastest].Rate
+	least, _ := linkHeadroom(s, fastest)
 	return fmt.Errorf("scenario %s: links of %s fill the headroom of %d bytes in %s, and pauses of a live lab may be %s late: play it slower, --slow %d makes %s of it",
-		s.Name, rate, headroomOf(s, fastest), rate.FrameTime(headroomOf(s, fastest)), late,
+		s.Name, rate, least, rate.FrameTime(least), late,
 		n, (rate / unit.Rate(n)).String())
 }
 
-// headroomOf is the least headroom at link i of a scenario in bytes.
-func headroomOf(s *scenario.Scenario, i int) int {
-	least := math.MaxInt
-	for _, e := range [2]topo.End{s.Fabric.Links[i].A, s.Fabric.Links[i].B} {
-		if s.Fabric.Nodes[e.Node].Kind == topo.Switch {
-			least = min(least, s.XOFF(e))
-		}
-	}
-	return least
-}
-
-// spares is for how long it lasts beside what is on the wires of a live link.
+// spares is for how long the least headroom at a link lasts beside what is on the wires of a live link.
 func spares(s *scenario.Scenario, i int) unit.Time {
 	l := s.Links[i]
-	return l.Rate.FrameTime(headroomOf(s, i)) - roundTrip(scenario.Link{LinkSpeed: l})
+	least, _ := linkHeadroom(s, i)
+	return l.Rate.FrameTime(least) - roundTrip(scenario.Link{LinkSpeed: l})
 }
 
 // hopDelay is how long a frame takes from one process to the next over a veth.

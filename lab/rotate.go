@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -45,9 +44,7 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 				pairs[link] = keys
 			}
 			if _, ok := next[link]; !ok {
-				var k auth.Key
-				rand.Read(k[:])
-				next[link] = k
+				next[link] = newKey()
 			}
 		}
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"softswitch/internal/beside"
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/client"
@@ -45,26 +43,21 @@ func (s *nodes) take(ctx context.Context) (out metrics.Sample) {
 	if st, err := netnslab.Load(s.name); err == nil {
 		s.last = st.Nodes
 	}
-	var mu sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(scrapeAtOnce)
-	for _, n := range s.last {
-		group.Go(func() error {
-			w, h, err := askNode(ctx, n)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err != nil:
-				out.Down = append(out.Down, metrics.Node{Name: n.Name, Kind: n.Kind})
-			case w != nil:
-				out.Switches = append(out.Switches, *w)
-			default:
-				out.Hosts = append(out.Hosts, *h)
-			}
-			return nil
-		})
+	switches, hosts := make([]*observe.Sample, len(s.last)), make([]*observe.Host, len(s.last))
+	errs := beside.Each(scrapeAtOnce, len(s.last), func(i int) (err error) {
+		switches[i], hosts[i], err = askNode(ctx, s.last[i])
+		return err
+	})
+	for i, n := range s.last {
+		switch {
+		case errs[i] != nil:
+			out.Down = append(out.Down, metrics.Node{Name: n.Name, Kind: n.Kind})
+		case switches[i] != nil:
+			out.Switches = append(out.Switches, *switches[i])
+		default:
+			out.Hosts = append(out.Hosts, *hosts[i])
+		}
 	}
-	group.Wait()
 	return out
 }
 

@@ -2,8 +2,8 @@ package lab
 
 import (
 	"context"
+	"slices"
 
-	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/client"
 	"softswitch/node/observe"
@@ -26,24 +26,21 @@ func (r *Run) doubtTunnels(st *netnslab.State) {
 			spared[e.Link] = true
 		}
 	}
-	for _, i := range r.tunnels() {
-		l := r.Plan.Links[i]
-		if spared[i] || r.spared(l.A.Name) || r.spared(l.B.Name) {
-			continue
+	r.eachTunnel(func(i int, from, to scenario.LinkEnd) {
+		if !spared[i] && !r.spared(from.Name) && !r.spared(to.Name) {
+			r.doubtTunnel(st, from, to)
 		}
-		r.doubtTunnel(st, l.A, l.B)
-		r.doubtTunnel(st, l.B, l.A)
-	}
+	})
 }
 
-// tunnels are the links between switches, by index.
-func (r *Run) tunnels() (links []int) {
+// eachTunnel calls do for both directions of each link between switches, with its index.
+func (r *Run) eachTunnel(do func(i int, from, to scenario.LinkEnd)) {
 	for i, l := range r.Plan.Links {
 		if r.Plan.Fabric.Nodes[l.A.Node].Kind == topo.Switch && r.Plan.Fabric.Nodes[l.B.Node].Kind == topo.Switch {
-			links = append(links, i)
+			do(i, l.A, l.B)
+			do(i, l.B, l.A)
 		}
 	}
-	return links
 }
 
 func (r *Run) spared(node string) bool { return r.Killed[node] || r.Stopped[node] }
@@ -52,11 +49,7 @@ func (r *Run) spared(node string) bool { return r.Killed[node] || r.Stopped[node
 // the other, and what the first say, nobody hears.
 func (r *Run) countTunnels(st *netnslab.State) {
 	r.lostBefore = map[scenario.LinkEnd]int64{}
-	for _, i := range r.tunnels() {
-		l := r.Plan.Links[i]
-		r.countTunnel(st, l.A, l.B)
-		r.countTunnel(st, l.B, l.A)
-	}
+	r.eachTunnel(func(_ int, from, to scenario.LinkEnd) { r.countTunnel(st, from, to) })
 }
 
 // countTunnel is countTunnels for one direction of a link. Frames under way when the ends are counted are not
@@ -64,16 +57,14 @@ func (r *Run) countTunnels(st *netnslab.State) {
 // the receiver has counted for longer than the sender, which restarted.
 func (r *Run) countTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
 	for i := range countings {
-		before, okBefore := frames(st, from, observe.Port.Sent)
-		came, okCame := frames(st, to, observe.Port.Came)
-		after, okAfter := frames(st, from, observe.Port.Sent)
-		if !okBefore || !okCame || !okAfter { // collect will say so
+		lost, still, ok := missing(st, from, to)
+		if !ok { // collect will say so
 			return
 		}
-		least, lost := r.lostBefore[from], int64(before)-int64(came)
+		least := r.lostBefore[from]
 		if i == 0 || lost < least {
 			r.lostBefore[from] = lost
-		} else if lost == least && before == after {
+		} else if lost == least && still {
 			return
 		}
 	}
@@ -84,14 +75,11 @@ func (r *Run) countTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
 func (r *Run) doubtTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
 	var most int64
 	for range countings {
-		before, okBefore := frames(st, from, observe.Port.Sent)
-		came, okCame := frames(st, to, observe.Port.Came)
-		after, okAfter := frames(st, from, observe.Port.Sent)
-		if !okBefore || !okCame || !okAfter { // collect has said so
+		lost, still, ok := missing(st, from, to)
+		if !ok { // collect has said so
 			return
 		}
-		most = max(most, int64(before)-int64(came)-r.lostBefore[from])
-		if before == after {
+		if most = max(most, lost-r.lostBefore[from]); still {
 			break
 		}
 	}
@@ -100,16 +88,21 @@ func (r *Run) doubtTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
 	}
 }
 
+// missing is how many of the frames that were sent before the receiver was counted had not come by then, and
+// whether the sender was still meanwhile; ok is false if one of the two does not answer.
+func missing(st *netnslab.State, from, to scenario.LinkEnd) (lost int64, still, ok bool) {
+	before, okBefore := frames(st, from, observe.Port.Sent)
+	came, okCame := frames(st, to, observe.Port.Came)
+	after, okAfter := frames(st, from, observe.Port.Sent)
+	return int64(before) - int64(came), before == after, okBefore && okCame && okAfter
+}
+
 // frames counts frames of a switch's port.
 func frames(st *netnslab.State, end scenario.LinkEnd, count func(observe.Port) uint64) (n uint64, ok bool) {
-	now, err := client.Stats[observe.Switch](control.Endpoint{Path: controlPath(st, end.Name)})
-	if err != nil {
+	now, err := client.Stats[observe.Switch](endpoint(st, end.Name))
+	i := slices.IndexFunc(now.Ports, func(p observe.Port) bool { return p.Name == end.Iface })
+	if err != nil || i < 0 {
 		return 0, false
 	}
-	for _, p := range now.Ports {
-		if p.Name == end.Iface {
-			return count(p), true
-		}
-	}
-	return 0, false
+	return count(now.Ports[i]), true
 }

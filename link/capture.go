@@ -6,8 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"softswitch/internal/timer"
 	"softswitch/link/pcapng"
 )
 
@@ -82,12 +81,9 @@ type captured struct {
 
 // newCapture starts a capture without links, and the goroutine that writes it.
 func newCapture(w io.Writer, opt CaptureOptions) (*Capture, error) {
-	now, mono, err := clocks()
-	if err != nil {
-		return nil, fmt.Errorf("link: capture: %w", err)
-	}
+	now := time.Now()
 	if opt.Offset == 0 {
-		opt.Offset = now.UnixNano() - mono
+		opt.Offset = offsetAt(now)
 	}
 	out, err := pcapng.NewWriter(w, "softswitch", ClockNote(opt.Offset))
 	if err != nil {
@@ -97,7 +93,7 @@ func newCapture(w io.Writer, opt CaptureOptions) (*Capture, error) {
 		out:     out,
 		comment: opt.Comment,
 		began:   now,
-		beganNs: mono + opt.Offset,
+		beganNs: int64(timer.At(now)) + opt.Offset,
 		bytes:   make([]byte, 0, captureBytes),
 		ended:   make(chan struct{}),
 	}
@@ -110,34 +106,10 @@ func newCapture(w io.Writer, opt CaptureOptions) (*Capture, error) {
 func ClockNote(offset int64) string { return fmt.Sprintf("CLOCK_MONOTONIC = time - %d ns", offset) }
 
 // WallOffset is the difference between the wall clock and CLOCK_MONOTONIC now, in ns.
-func WallOffset() (int64, error) {
-	now, mono, err := clocks()
-	if err != nil {
-		return 0, fmt.Errorf("link: %w", err)
-	}
-	return now.UnixNano() - mono, nil
-}
+func WallOffset() int64 { return offsetAt(time.Now()) }
 
-// clocks reads the two clocks at the same moment: of several tries it takes the one
-// with the least time between the two wall-clock readings around.
-func clocks() (now time.Time, mono int64, err error) {
-	var before, after unix.Timespec
-	const tries = 5
-	least := int64(-1)
-	for range tries {
-		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &before); err != nil {
-			return now, 0, fmt.Errorf("clock_gettime: %w", err)
-		}
-		t := time.Now()
-		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &after); err != nil {
-			return now, 0, fmt.Errorf("clock_gettime: %w", err)
-		}
-		if gap := after.Nano() - before.Nano(); least < 0 || gap < least {
-			least, now, mono = gap, t, before.Nano()+gap/2
-		}
-	}
-	return now, mono, nil
-}
+// offsetAt is WallOffset of a reading of both clocks.
+func offsetAt(now time.Time) int64 { return now.UnixNano() - int64(timer.At(now)) }
 
 func (c *Capture) stamp(at time.Time) int64 { return c.beganNs + int64(at.Sub(c.began)) }
 

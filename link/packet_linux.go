@@ -131,25 +131,33 @@ func open(ifname string, opt Options) (*Packet, error) {
 // Where the kernel cuts what is joined before anyone looks, TCP is handed to it joined. The
 // bypass would drop it instead.
 func (p *Packet) openSender(ifi *net.Interface) error {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	fd, err := p.socket(&p.sender)
 	if err != nil {
-		return os.NewSyscallError("socket", err)
+		return err
 	}
-	// A blocking descriptor is not registered with the netpoller.
-	p.sender = os.NewFile(uintptr(fd), p.name)
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: ifi.Index}); err != nil {
 		return os.NewSyscallError("bind", err)
 	}
 	switch {
 	case driver(fd, ifi.Name) != "veth":
-		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1); err != nil {
-			return fmt.Errorf("setsockopt PACKET_QDISC_BYPASS to 1: %w", err)
+		if err := set(fd, "PACKET_QDISC_BYPASS", unix.PACKET_QDISC_BYPASS, 1); err != nil {
+			return err
 		}
 	case offload.IsOff(ifi.Name) && unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1) == nil:
 		p.tx.joinTCP(ifi.MTU + headerBytes)
 	}
 	p.sc, err = p.sender.SyscallConn()
 	return err
+}
+
+// socket opens a packet socket that hears of nothing. A blocking descriptor, as this is, is not registered
+// with the netpoller.
+func (p *Packet) socket(file **os.File) (fd int, err error) {
+	fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		*file = os.NewFile(uintptr(fd), p.name)
+	}
+	return fd, os.NewSyscallError("socket", err)
 }
 
 // driver is the name of an interface's driver, "" if unknown.
@@ -246,11 +254,10 @@ func (p *Packet) Hear() (err error) {
 // openPolled opens the socket of the ring of a link that is polled. The netpoller does not
 // know it: the kernel would wake a thread for each frame.
 func (p *Packet) openPolled(ifi *net.Interface, opt Options) error {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	fd, err := p.socket(&p.polled)
 	if err != nil {
-		return os.NewSyscallError("socket", err)
+		return err
 	}
-	p.polled = os.NewFile(uintptr(fd), p.name)
 	return p.receiveBy(fd, ifi, opt)
 }
 
@@ -268,31 +275,28 @@ func requireEthernet(fd int) error {
 }
 
 func setOptions(fd int) error {
-	for _, o := range []struct {
-		name  string
-		opt   int
-		value int
-	}{
-		// Frames that this machine sends through the interface, including ours, are not
-		// received.
-		{"PACKET_IGNORE_OUTGOING", unix.PACKET_IGNORE_OUTGOING, 1},
-		// Version 2 shows each frame at once. Version 3 collects frames in a block
-		// until it is full or its timer fires, which takes milliseconds.
-		{"PACKET_VERSION", unix.PACKET_VERSION, unix.TPACKET_V2},
-	} {
-		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, o.opt, o.value); err != nil {
-			return fmt.Errorf("setsockopt %s to %d: %w", o.name, o.value, err)
-		}
-	}
 	// SO_RCVBUF stays at its default: frames that go to a ring are not charged to it.
 	// So does SO_SNDBUF: it allows a few hundred frames in transit, fewer than
 	// net.core.netdev_max_backlog, so that a receiver that cannot keep up shows as
 	// ErrBusy here instead of losing frames in the backlog.
-	return nil
+	//
+	// Frames that this machine sends through the interface, including ours, are not
+	// received.
+	if err := set(fd, "PACKET_IGNORE_OUTGOING", unix.PACKET_IGNORE_OUTGOING, 1); err != nil {
+		return err
+	}
+	// Version 2 shows each frame at once. Version 3 collects frames in a block
+	// until it is full or its timer fires, which takes milliseconds.
+	return set(fd, "PACKET_VERSION", unix.PACKET_VERSION, unix.TPACKET_V2)
 }
 
-// Name is the interface's name at the time of opening.
-func (p *Packet) Name() string { return p.name }
+// set sets an option of a packet socket.
+func set(fd int, name string, option, value int) error {
+	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, option, value); err != nil {
+		return fmt.Errorf("setsockopt %s to %d: %w", name, value, err)
+	}
+	return nil
+}
 
 // Stats implements Link.
 func (p *Packet) Stats() Stats {

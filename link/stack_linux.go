@@ -163,9 +163,6 @@ func (s *Stack) setUp() (err error) {
 	return nil
 }
 
-// Name is the device's name at the time of opening.
-func (s *Stack) Name() string { return s.name }
-
 // Plain is why the device offloads nothing: each frame from or to the stack is then a
 // system call of its own. It is nil if it does.
 func (s *Stack) Plain() error { return s.plain }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"softswitch/internal/timer"
 	"softswitch/link/pcapng"
 )
 
@@ -126,17 +127,11 @@ func TestMark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, before, err := clocks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := int64(timer.Now())
 	pass(t, tapped, b, numbered(1, 60))
 	c.Mark()
 	got := <-marked
-	_, after, err := clocks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := int64(timer.Now())
 	if len(got.frames) != 1 || got.mark.End {
 		t.Fatalf("before the mark: %+v; it is %+v", got.frames, got.mark)
 	}

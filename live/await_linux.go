@@ -14,7 +14,7 @@ func Await(ctx context.Context, names []string) error {
 	watch, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	there := map[string]bool{}
-	err := watchWithin(here)(watch, names, func(s LinkState) {
+	err := watchNetlink(watch, here, names, func(s LinkState) {
 		if s.Index == 0 {
 			return // it is missing, or is gone again: opening it says so
 		}

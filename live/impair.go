@@ -25,9 +25,9 @@ type stage struct {
 	started      impair.Faults // those that the node was started with
 
 	mu     sync.Mutex
-	faults impair.Faults // guarded by mu: as ordered last
-	orders []func()      // guarded by mu: the holder of tx.mu carries them out, before the next frame
-	news   atomic.Bool   // there are orders
+	faults impair.Faults  // guarded by mu: as ordered last
+	orders []func(*stage) // guarded by mu: the holder of tx.mu carries them out, before the next frame
+	news   atomic.Bool    // there are orders
 
 	lost, duplicated, overtaken atomic.Uint64
 	held                        atomic.Int64
@@ -59,45 +59,36 @@ func (s *stage) init(p Port) {
 
 // Impair has the wire from a port do this to frames from now on.
 func (n *Node) Impair(p unit.Port, f impair.Faults) {
-	s := &n.ports[p].tx.stage
-	s.order(func() { s.wire.Faults = f }, &f)
-	n.kickAll(1 << p)
+	n.order(p, func(s *stage) { s.wire.Faults = f }, &f)
 }
 
 // Lose has the wire from a port lose the nth control frame from now on.
 func (n *Node) Lose(p unit.Port, nth int) {
-	s := &n.ports[p].tx.stage
-	s.order(func() { s.wire.Lose(nth) }, nil)
-	n.kickAll(1 << p)
+	n.order(p, func(s *stage) { s.wire.Lose(nth) }, nil)
 }
 
 // Forge puts a frame on the wire from a port, as if the machine had sent it. The frame
 // belongs to the node from then on.
 func (n *Node) Forge(p unit.Port, frame []byte) {
-	s := &n.ports[p].tx.stage
-	s.order(func() { s.put(timer.Now(), frame, s.wire.Carry(s.seed, s.stream)) }, nil)
-	n.kickAll(1 << p)
+	n.order(p, func(s *stage) { s.put(timer.Now(), frame, s.wire.Carry(s.seed, s.stream)) }, nil)
 }
 
 // Tape keeps the control frames that go into the wire from a port, for Taped.
 func (n *Node) Tape(p unit.Port) {
-	s := &n.ports[p].tx.stage
-	s.order(func() { s.tape = &impair.Tape{} }, nil)
-	n.kickAll(1 << p)
+	n.order(p, func(s *stage) { s.tape = &impair.Tape{} }, nil)
 }
 
 // Taped is the nth last control frame that went into the wire from a port since Tape, with a
 // bit inverted, as impair.Tape has it; nil if there is none.
 func (n *Node) Taped(p unit.Port, nth, flip int) []byte {
-	s, frame := &n.ports[p].tx.stage, make(chan []byte, 1)
-	s.order(func() {
+	frame := make(chan []byte, 1)
+	n.order(p, func(s *stage) {
 		if s.tape == nil {
 			frame <- nil
 			return
 		}
 		frame <- s.tape.Last(nth, flip)
 	}, nil)
-	n.kickAll(1 << p)
 	select {
 	case f := <-frame:
 		return f
@@ -115,9 +106,10 @@ func (n *Node) Wire(p unit.Port) impair.State {
 	return impair.State{Faults: f, Lost: s.lost.Load(), Duplicated: s.duplicated.Load(), Overtaken: s.overtaken.Load(), Held: s.held.Load(), Changed: f != s.started}
 }
 
-// order leaves something for the next holder of the port's tx.mu to do. f, unless it is nil, is
-// what the faults are then.
-func (s *stage) order(do func(), f *impair.Faults) {
+// order leaves something for the next holder of the port's tx.mu to do with its stage, and has one
+// come. f, unless it is nil, is what the faults are then.
+func (n *Node) order(p unit.Port, do func(*stage), f *impair.Faults) {
+	s := &n.ports[p].tx.stage
 	s.mu.Lock()
 	s.orders = append(s.orders, do)
 	if f != nil {
@@ -125,6 +117,7 @@ func (s *stage) order(do func(), f *impair.Faults) {
 	}
 	s.mu.Unlock()
 	s.news.Store(true)
+	n.kickAll(1 << p)
 }
 
 // obey carries out orders. Preconditions: the port's tx.mu is held.
@@ -138,7 +131,7 @@ func (s *stage) obey() {
 	s.orders = nil
 	s.mu.Unlock()
 	for _, do := range orders {
-		do()
+		do(s)
 	}
 	s.on = s.n > 0 || s.wire.Faults.Any() || s.wire.Losing() || s.tape != nil
 }
@@ -247,7 +240,5 @@ func (p *port) deliver(now unit.Time) {
 
 // cutWire loses the frames on the wire from a port whose link went down.
 func (p *port) cutWire() {
-	s := &p.tx.stage
-	s.order(func() { p.lose(s.n, link.ErrDown); s.cut() }, nil)
-	p.node.kickAll(1 << p.n)
+	p.node.order(p.n, func(s *stage) { p.lose(s.n, link.ErrDown); s.cut() }, nil)
 }

@@ -11,6 +11,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/internal/lists"
+	"softswitch/internal/stat"
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/link/impair"
@@ -151,7 +152,10 @@ func New(opt Options) (*Node, error) {
 		opt.Within = here
 	}
 	if opt.Watch == nil {
-		opt.Look, opt.Watch = lookWithin(opt.Within), watchWithin(opt.Within)
+		opt.Look = func(names []string) ([]LinkState, error) { return lookNetlink(opt.Within, names) }
+		opt.Watch = func(ctx context.Context, names []string, update func(LinkState)) error {
+			return watchNetlink(ctx, opt.Within, names, update)
+		}
 	}
 	if opt.Warn == nil {
 		opt.Warn = func(string, ...any) {}
@@ -453,14 +457,9 @@ func (n *Node) first(ready unit.PortSet) unit.Port {
 }
 
 func addStats(a, b link.Stats) link.Stats {
-	a.Received += b.Received
-	a.Sent += b.Sent
-	a.Drops += b.Drops
-	a.Truncated += b.Truncated
-	a.Busy += b.Busy
-	a.Lost += b.Lost
-	a.Reopened += b.Reopened
-	a.Waited = max(a.Waited, b.Waited)
+	waited := max(a.Waited, b.Waited)
+	stat.Add(&a, &b)
+	a.Waited = waited
 	return a
 }
 
@@ -469,3 +468,5 @@ type lend struct {
 	frames []*buffer.Frame
 	bytes  [][]byte
 }
+
+func newLend() lend { return lend{make([]*buffer.Frame, Batch), make([][]byte, Batch)} }

@@ -16,8 +16,7 @@ type rx struct {
 }
 
 func (r *rx) init(t *turn) {
-	r.turn = t
-	r.frames, r.bytes = make([]*buffer.Frame, Batch), make([][]byte, Batch)
+	r.turn, r.lend = t, newLend()
 }
 
 // rxLoop reads batches from l and hands them to the machine until l is closed or

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"softswitch/buffer"
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/unit"
@@ -46,7 +45,7 @@ func (t *tx) init(tm *timer.Timer) {
 	}
 	t.armed = unit.Never
 	t.due.Store(int64(unit.Never))
-	t.lend.frames, t.lend.bytes = make([]*buffer.Frame, Batch), make([][]byte, Batch)
+	t.lend = newLend()
 }
 
 // txLoop drains the port at its deadlines; where the kernel does not keep them, once a
@@ -147,11 +146,12 @@ func (p *port) offer(frames [][]byte) (n int, busy bool) {
 	for n < len(frames) {
 		k, err := l.Write(frames[n:])
 		n += k
+		_, refused := errors.AsType[*link.FrameError](err)
 		switch {
 		case err == nil:
 		case errors.Is(err, link.ErrBusy):
 			return n, true
-		case isFrameError(err):
+		case refused:
 			p.lose(1, err)
 			n++
 		default:
@@ -160,11 +160,6 @@ func (p *port) offer(frames [][]byte) (n int, busy bool) {
 		}
 	}
 	return n, false
-}
-
-func isFrameError(err error) bool {
-	var frame *link.FrameError
-	return errors.As(err, &frame)
 }
 
 // lose counts n frames that the link did not take. It warns of it at most once a second,

@@ -55,34 +55,25 @@ var errMissed = errors.New("netlink: link messages were missed")
 // here runs fn in the namespace of this process.
 func here(fn func() error) error { return fn() }
 
-// watchWithin is watchNetlink in the namespace where within runs functions.
-func watchWithin(within func(fn func() error) error) func(context.Context, []string, func(LinkState)) error {
-	return func(ctx context.Context, names []string, update func(LinkState)) error {
-		return watchNetlink(ctx, within, names, update)
-	}
-}
-
-// lookWithin asks netlink once for the state of each named interface, in the namespace where within
+// lookNetlink asks netlink once for the state of each named interface, in the namespace where within
 // runs functions.
-func lookWithin(within func(fn func() error) error) func(names []string) ([]LinkState, error) {
-	return func(names []string) (states []LinkState, err error) {
-		err = within(func() error {
-			for _, name := range names {
-				l, err := netlink.LinkByName(name)
-				var gone netlink.LinkNotFoundError
-				switch {
-				case errors.As(err, &gone):
-					states = append(states, LinkState{Name: name})
-				case err != nil:
-					return fmt.Errorf("netlink: look at %q: %w", name, err)
-				default:
-					states = append(states, linkState(l.Attrs()))
-				}
+func lookNetlink(within func(fn func() error) error, names []string) (states []LinkState, err error) {
+	err = within(func() error {
+		for _, name := range names {
+			l, err := netlink.LinkByName(name)
+			_, gone := errors.AsType[netlink.LinkNotFoundError](err)
+			switch {
+			case gone:
+				states = append(states, LinkState{Name: name})
+			case err != nil:
+				return fmt.Errorf("netlink: look at %q: %w", name, err)
+			default:
+				states = append(states, linkState(l.Attrs()))
 			}
-			return nil
-		})
-		return states, err
-	}
+		}
+		return nil
+	})
+	return states, err
 }
 
 // watchNetlink reports the state of each named interface to update, now and whenever it
@@ -121,8 +112,8 @@ func watchOnce(ctx context.Context, within func(fn func() error) error, names []
 			return fmt.Errorf("netlink: watch links: %w", err)
 		}
 		for _, name := range names {
-			var gone netlink.LinkNotFoundError
-			if _, err := netlink.LinkByName(name); errors.As(err, &gone) {
+			_, err := netlink.LinkByName(name)
+			if _, gone := errors.AsType[netlink.LinkNotFoundError](err); gone {
 				missing = append(missing, name)
 			}
 		}

@@ -1,6 +1,7 @@
 package netnslab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,9 +55,7 @@ const Reached = "reached\n"
 // A lab of the same name is dealt with as by Up. If a node cannot be reached nothing stays.
 // progress gets a few lines of text; nil for none.
 func Attach(ctx context.Context, lab Lab, relay []string, progress io.Writer) (*State, error) {
-	if progress == nil {
-		progress = io.Discard
-	}
+	progress = cmp.Or(progress, io.Discard)
 	lab = lab.withDefaults()
 	if err := lab.check(); err != nil {
 		return nil, err

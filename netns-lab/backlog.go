@@ -39,13 +39,13 @@ func backlogRecordPath() string { return filepath.Join(backlogHome, "backlog.jso
 // lockBacklog locks the record. The lock file stays; nobody else can open it, or put another in
 // its place.
 func lockBacklog() (unlock func(), err error) {
-	if err := safefile.MkdirAll(backlogHome, 0o755); err != nil {
-		return nil, fmt.Errorf("netnslab: %w", err)
+	if err = safefile.MkdirAll(backlogHome, 0o755); err == nil {
+		err = safefile.CheckDir(backlogHome)
 	}
-	if err := safefile.CheckDir(backlogHome); err != nil {
-		return nil, fmt.Errorf("netnslab: %w", err)
+	var f *os.File
+	if err == nil {
+		f, err = safefile.OpenFile(filepath.Join(backlogHome, "backlog.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	}
-	f, err := safefile.OpenFile(filepath.Join(backlogHome, "backlog.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("netnslab: %w", err)
 	}
@@ -125,10 +125,10 @@ func raiseLocked(least int, dir, boot string, progress io.Writer) error {
 
 func (rec backlogRecord) save() error {
 	text, err := json.Marshal(rec)
-	if err != nil {
-		return fmt.Errorf("netnslab: %w", err)
+	if err == nil {
+		err = safefile.Replace(backlogRecordPath(), text, 0o644)
 	}
-	if err := safefile.Replace(backlogRecordPath(), text, 0o644); err != nil {
+	if err != nil {
 		return fmt.Errorf("netnslab: %w", err)
 	}
 	return nil

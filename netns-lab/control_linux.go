@@ -43,14 +43,7 @@ func (st *State) setEnd(e End, up bool) error {
 		return err
 	}
 	defer s.close()
-	link, err := s.nl.LinkByName(e.Iface)
-	if err != nil {
-		return err
-	}
-	if up {
-		return s.nl.LinkSetUp(link)
-	}
-	return s.nl.LinkSetDown(link)
+	return SetInterface(s.nl, e.Iface, up)
 }
 
 // Stdio is a command's input and output; nil is none.
@@ -105,48 +98,30 @@ func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Std
 // Stop halts the node's process (SIGSTOP) until Continue, and waits until it has
 // stopped: its links stay up and nothing is read from them.
 func (st *State) Stop(node string) error {
-	return st.signal(node, unix.SIGSTOP, func(now string) bool { return now == "stopped" })
+	return st.signal(node, unix.SIGSTOP, func(_ int, p process) error { return p.becomes("stopped") })
 }
 
 // Continue makes the node's process run again (SIGCONT), and waits until it does.
 func (st *State) Continue(node string) error {
-	return st.signal(node, unix.SIGCONT, func(now string) bool { return now == "running" })
+	return st.signal(node, unix.SIGCONT, func(_ int, p process) error { return p.becomes("running") })
 }
 
 // Kill ends the node's process at once (SIGKILL) and waits until it has ended. The
 // namespace and its links stay. A node that shares its process ends alone.
 func (st *State) Kill(node string) error {
-	n, err := st.node(node)
-	if err != nil {
-		return err
-	}
-	if n.Via != nil {
-		return n.ask("signal", Signal{"SIGKILL"}, nil)
-	}
-	if n.Hosting != 0 {
-		return st.signalHosted(n, unix.SIGKILL)
-	}
-	p := n.process()
-	fd, err := p.handleOf(st.Token)
-	if err != nil {
-		return n.signalError(unix.SIGKILL, err)
-	}
-	alive := map[int]process{fd: p}
-	defer func() {
-		for fd := range alive {
-			unix.Close(fd)
+	return st.signal(node, unix.SIGKILL, func(handle int, p process) error {
+		for deadline := time.Now().Add(obeyMax); time.Now().Before(deadline); {
+			ended, err := pollHandles(map[int]process{handle: p}, time.Until(deadline))
+			if err != nil {
+				return err
+			}
+			if len(ended) > 0 {
+				p.status() // reap it
+				return nil
+			}
 		}
-	}()
-	if err := send(fd, unix.SIGKILL); err != nil {
-		return n.signalError(unix.SIGKILL, err)
-	}
-	if err := awaitEnd(alive, time.Now().Add(obeyMax)); err != nil {
-		return n.signalError(unix.SIGKILL, err)
-	}
-	if len(alive) > 0 {
-		return n.signalError(unix.SIGKILL, fmt.Errorf("it has not ended after %v", obeyMax))
-	}
-	return nil
+		return fmt.Errorf("it has not ended after %v", obeyMax)
+	})
 }
 
 // Restart ends the node's process, if it is alive, and starts it again in its namespace and its run
@@ -201,45 +176,51 @@ func (st *State) start(ctx context.Context, n *NodeState) error {
 	}
 	b.seats[n.Name] = home
 	at := place{Node: n.Name, Namespace: n.Namespace, Dir: n.Dir}
-	if err := (start{place: at, Command: n.Command, Env: n.Env, Realtime: n.Realtime}).do(ctx, b); err != nil {
+	if err := b.start(start{place: at, Command: n.Command, Env: n.Env, Realtime: n.Realtime}); err != nil {
 		return err
 	}
 	if n.Ready == "" {
 		return nil
 	}
-	return b.explain((await{place: at, Ready: n.Ready, Limit: readyTimeout}).do(ctx, b))
+	return b.explain(awaitReady(ctx, filepath.Join(n.Dir, n.Ready), b.kids, readyTimeout))
 }
 
 // signal sends a signal to the node's process, never to another that has taken its pid
-// since, and waits until its status is as wanted: the kernel acts a moment after it
-// accepts the signal. The error is os.ErrProcessDone if the process has ended.
-func (st *State) signal(node string, sig unix.Signal, obeyed func(status string) bool) error {
+// since, and waits by obeyed: the kernel acts a moment after it accepts the signal. The error is
+// os.ErrProcessDone if the process has ended.
+func (st *State) signal(node string, sig unix.Signal, obeyed func(handle int, p process) error) error {
 	n, err := st.node(node)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if n.Via != nil {
+	case n.Via != nil:
 		return n.ask("signal", Signal{unix.SignalName(sig)}, nil)
-	}
-	if n.Hosting != 0 {
+	case n.Hosting != 0:
 		return st.signalHosted(n, sig)
 	}
-	p := n.process()
-	fd, err := p.handleOf(st.Token)
+	handle, err := n.process().handleOf(st.Token)
 	if err != nil {
 		return n.signalError(sig, err)
 	}
-	defer unix.Close(fd)
-	if err := send(fd, sig); err != nil {
+	defer unix.Close(handle)
+	if err = send(handle, sig); err == nil {
+		err = obeyed(handle, n.process())
+	}
+	if err != nil {
 		return n.signalError(sig, err)
 	}
+	return nil
+}
+
+// becomes waits until the status of a process is the one wanted.
+func (p process) becomes(want string) error {
 	deadline := time.Now().Add(obeyMax)
-	for now := p.status(); !obeyed(now); now = p.status() {
+	for now := p.status(); now != want; now = p.status() {
 		if now == "dead" {
-			return n.signalError(sig, os.ErrProcessDone)
+			return os.ErrProcessDone
 		}
 		if time.Now().After(deadline) {
-			return n.signalError(sig, fmt.Errorf("it is %s after %v", now, obeyMax))
+			return fmt.Errorf("it is %s after %v", now, obeyMax)
 		}
 		time.Sleep(100 * time.Microsecond)
 	}

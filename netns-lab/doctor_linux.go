@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/prometheus/procfs"
@@ -96,22 +95,20 @@ func (c Check) result(err error, detail string) Check {
 
 func checkCapabilities() Check {
 	c := Check{Name: "capabilities", Needed: true, Remedy: "run with sudo, or play without root: `softswitch demo --rootless`"}
-	status, err := os.ReadFile("/proc/thread-self/status")
+	var status procfs.ProcStatus
+	self, err := procfs.Self()
+	if err == nil {
+		status, err = self.NewStatus()
+	}
 	if err != nil {
 		return c.result(err, "")
-	}
-	_, rest, _ := strings.Cut(string(status), "\nCapEff:")
-	line, _, _ := strings.Cut(rest, "\n")
-	have, err := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
-	if err != nil {
-		return c.result(fmt.Errorf("CapEff %q in /proc/thread-self/status: %w", line, err), "")
 	}
 	var missing []string
 	for _, want := range []struct {
 		name string
 		bit  uint
 	}{{"CAP_NET_ADMIN", unix.CAP_NET_ADMIN}, {"CAP_NET_RAW", unix.CAP_NET_RAW}, {"CAP_SYS_ADMIN", unix.CAP_SYS_ADMIN}} {
-		if have&(1<<want.bit) == 0 {
+		if status.CapEff&(1<<want.bit) == 0 {
 			missing = append(missing, want.name)
 		}
 	}

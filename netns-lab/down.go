@@ -1,6 +1,7 @@
 package netnslab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -47,9 +48,7 @@ func (st *State) Remove(progress io.Writer) error { return down(st.Name, st, pro
 
 // down removes the lab of that name, if it is the one wanted; nil for any.
 func down(name string, wanted *State, progress io.Writer) error {
-	if progress == nil {
-		progress = io.Discard
-	}
+	progress = cmp.Or(progress, io.Discard)
 	boot, err := bootID()
 	if err != nil {
 		return err
@@ -116,7 +115,7 @@ func (st *State) remove(boot string, progress io.Writer) error {
 		checkpoint()
 	}
 	alone := make([]error, len(st.Nodes)) // why namespaces are left alone
-	errs = append(errs, beside(len(st.Nodes), func(i int) error {
+	errs = append(errs, sideBySide(len(st.Nodes), func(i int) error {
 		err := st.Nodes[i].clear(st.Boot == boot)
 		if errors.Is(err, ErrNotOurs) {
 			alone[i], err = err, nil
@@ -192,7 +191,7 @@ func (st *State) deleteLinks() error {
 		byNode[l.A.Node] = append(byNode[l.A.Node], l)
 		byNode[l.B.Node] = append(byNode[l.B.Node], l)
 	}
-	return beside(len(st.Nodes), func(i int) error {
+	return sideBySide(len(st.Nodes), func(i int) error {
 		if n := &st.Nodes[i]; n.Inode != 0 {
 			return n.deleteLinks(byNode[n.Name])
 		}
@@ -234,6 +233,6 @@ func (n *NodeState) deleteLinks(links []LinkState) error {
 
 // isGone reports whether the error means that there is no such link.
 func isGone(err error) bool {
-	var notFound netlink.LinkNotFoundError
-	return errors.As(err, &notFound) || errors.Is(err, unix.ENODEV)
+	_, notFound := errors.AsType[netlink.LinkNotFoundError](err)
+	return notFound || errors.Is(err, unix.ENODEV)
 }

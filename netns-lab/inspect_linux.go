@@ -9,6 +9,8 @@ import (
 	"net"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/vishvananda/netlink"
 )
 
 // Report is the present state of a lab.
@@ -54,7 +56,7 @@ type LinkReport struct {
 // missing, with the reason in the node's Problem.
 func (st *State) Inspect() Report {
 	r := Report{Name: st.Name, Dir: st.dir, Complete: st.Complete}
-	flags := map[string]map[string]net.Flags{} // by node, interface
+	ups := map[string]map[string]bool{} // by node, interface
 	shared := statuses{}
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
@@ -62,7 +64,7 @@ func (st *State) Inspect() Report {
 		if len(n.Command) > 0 {
 			node.Process = "dead"
 		}
-		var there map[string]net.Flags
+		var there map[string]bool
 		var err, unasked error
 		if boot, err := bootID(); err == nil && boot == st.Boot && n.PID != 0 {
 			node.Process = n.process().status()
@@ -82,30 +84,24 @@ func (st *State) Inspect() Report {
 				node.Problem += "; run with sudo"
 			}
 		}
-		flags[n.Name] = there
+		ups[n.Name] = there
 		r.Nodes = append(r.Nodes, node)
 	}
 	for _, l := range st.Links {
-		a, aThere := flags[l.A.Node][l.A.Iface]
-		b, bThere := flags[l.B.Node][l.B.Iface]
-		r.Links = append(r.Links, LinkReport{A: l.A, B: l.B, AThere: aThere, BThere: bThere, Up: a&b&net.FlagUp != 0})
+		a, aThere := ups[l.A.Node][l.A.Iface]
+		b, bThere := ups[l.B.Node][l.B.Iface]
+		r.Links = append(r.Links, LinkReport{A: l.A, B: l.B, AThere: aThere, BThere: bThere, Up: a && b})
 	}
 	return r
 }
 
 // look asks the agent of an attached node what is there.
-func (n *NodeState) look() (pid int, status string, flags map[string]net.Flags, err error) {
+func (n *NodeState) look() (pid int, status string, interfaces map[string]bool, err error) {
 	var l Look
 	if err := n.ask("look", nil, &l); err != nil {
 		return 0, "dead", nil, err
 	}
-	flags = map[string]net.Flags{}
-	for name, up := range l.Interfaces {
-		if flags[name] = 0; up {
-			flags[name] = net.FlagUp
-		}
-	}
-	return l.PID, l.Process, flags, nil
+	return l.PID, l.Process, l.Interfaces, nil
 }
 
 // with says how many nodes share the node's process.
@@ -192,20 +188,37 @@ func (r Report) WriteText(out io.Writer) error {
 	return w.Flush()
 }
 
-// interfaces returns the flags of the interfaces in the node's namespace.
-func (n *NodeState) interfaces() (map[string]net.Flags, error) {
+// interfaces returns which interfaces are in the node's namespace, and whether each is up.
+func (n *NodeState) interfaces() (map[string]bool, error) {
 	s, err := n.seat()
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
-	links, err := s.nl.LinkList()
+	return Interfaces(s.nl)
+}
+
+// Interfaces returns which interfaces a namespace has, and whether each is up.
+func Interfaces(nl *netlink.Handle) (map[string]bool, error) {
+	links, err := nl.LinkList()
 	if err != nil {
 		return nil, err
 	}
-	flags := make(map[string]net.Flags, len(links))
+	ups := make(map[string]bool, len(links))
 	for _, l := range links {
-		flags[l.Attrs().Name] = l.Attrs().Flags
+		ups[l.Attrs().Name] = l.Attrs().Flags&net.FlagUp != 0
 	}
-	return flags, nil
+	return ups, nil
+}
+
+// SetInterface sets an interface of a namespace up or down.
+func SetInterface(nl *netlink.Handle, name string, up bool) error {
+	link, err := nl.LinkByName(name)
+	switch {
+	case err != nil:
+		return err
+	case up:
+		return nl.LinkSetUp(link)
+	}
+	return nl.LinkSetDown(link)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"softswitch/internal/beside"
 	"softswitch/internal/timer"
 	"softswitch/unit"
 )
@@ -63,27 +65,19 @@ func OwnLateness(look unit.Time) (worst unit.Time, err error) {
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
 		return 0, os.NewSyscallError("sched_getaffinity", err)
 	}
-	type seen struct {
-		late unit.Time
-		err  error
-	}
-	results := make(chan seen)
-	for cpu, left := 0, all.Count(); left > 0; cpu++ {
-		if !all.IsSet(cpu) {
-			continue
+	var cpus []int
+	for cpu := 0; len(cpus) < all.Count(); cpu++ {
+		if all.IsSet(cpu) {
+			cpus = append(cpus, cpu)
 		}
-		left--
-		go func() {
-			runtime.LockOSThread() // and never unlocked: the thread ends with its processor
-			late, err := latenessOn(cpu, look)
-			results <- seen{late, err}
-		}()
 	}
-	for range all.Count() {
-		r := <-results
-		worst, err = max(worst, r.late), errors.Join(err, r.err)
-	}
-	return worst, err
+	late := make([]unit.Time, len(cpus))
+	errs := beside.Each(-1, len(cpus), func(i int) (err error) {
+		runtime.LockOSThread() // and never unlocked: the thread ends with its processor
+		late[i], err = latenessOn(cpus[i], look)
+		return err
+	})
+	return slices.Max(late), errors.Join(errs...)
 }
 
 // latenessOn is OwnLateness on one processor, to which it moves the calling thread.

@@ -1,6 +1,7 @@
 package netnslab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -142,12 +143,7 @@ func (l lost) String() string {
 	return fmt.Sprintf("by its marks there is: namespaces %s; processes %s", orNone(l.namespaces), orNone(l.commands))
 }
 
-func orNone(words []string) string {
-	if len(words) == 0 {
-		return "none"
-	}
-	return strings.Join(words, ", ")
-}
+func orNone(words []string) string { return cmp.Or(strings.Join(words, ", "), "none") }
 
 // remedy is what to do about a lab without a record.
 func (l lost) remedy() string {
@@ -159,9 +155,7 @@ func (l lost) remedy() string {
 // started there with a lab's token and those with the same token, their run
 // directories, and the record. Anything else stays, and is listed on progress.
 func DownLost(name string, progress io.Writer) error {
-	if progress == nil {
-		progress = io.Discard
-	}
+	progress = cmp.Or(progress, io.Discard)
 	if err := CheckName(name); err != nil {
 		return err
 	}

@@ -204,21 +204,30 @@ func TestPlanOfSharedProcess(t *testing.T) {
 		lab.Nodes = append(lab.Nodes, Node{Name: name, Kind: "switch", Command: []string{"one", name}, Hosting: 1})
 	}
 	lab.Nodes = append(lab.Nodes, Node{Name: "s3", Kind: "switch", Command: []string{"one", "s3"}})
-	steps, err := Plan(lab, "/run/t")
+	dir := t.TempDir()
+	steps, err := Plan(lab, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var starts []string
 	for _, s := range steps {
-		switch s := s.(type) {
-		case start, await:
-			starts = append(starts, s.String())
-		case writeFile:
-			for _, want := range []string{`"s1"`, `"/run/netns/t-s2"`, `"/run/t/s2"`} {
-				if !strings.Contains(string(s.Data), want) || strings.Contains(string(s.Data), "s3") {
-					t.Errorf("list %s, want %s and no s3", s.Data, want)
-				}
+		switch s.phase {
+		case "processes", "ready":
+			starts = append(starts, strings.ReplaceAll(s.String(), dir, "/run/t"))
+		case "files":
+			if err := s.do(t.Context(), nil); err != nil {
+				t.Fatal(err)
 			}
+		}
+	}
+	text, err := os.ReadFile(dir + "/.process1/nodes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := strings.ReplaceAll(string(text), dir, "/run/t")
+	for _, want := range []string{`"s1"`, `"/run/netns/t-s2"`, `"/run/t/s2"`} {
+		if !strings.Contains(list, want) || strings.Contains(list, "s3") {
+			t.Errorf("list %s, want %s and no s3", list, want)
 		}
 	}
 	want := []string{

@@ -83,11 +83,7 @@ func RootlessInit(argv []string) (int, error) {
 			return 0, fmt.Errorf("netnslab: mount %s at %s: %w", m.what, m.where, err)
 		}
 	}
-	lo, err := netlink.LinkByName("lo")
-	if err == nil {
-		err = netlink.LinkSetUp(lo)
-	}
-	if err != nil {
+	if err := SetInterface(new(netlink.Handle), "lo", true); err != nil {
 		return 0, fmt.Errorf("netnslab: lo: %w", err)
 	}
 	if err := os.Unsetenv(RunDirVariable); err != nil { // it would outlive the labs

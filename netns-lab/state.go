@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -252,12 +253,9 @@ func (st *State) save() error {
 
 // node returns the record of the node of that name, or an error that lists all.
 func (st *State) node(name string) (*NodeState, error) {
-	var names []string
-	for i := range st.Nodes {
-		if st.Nodes[i].Name == name {
-			return &st.Nodes[i], nil
-		}
-		names = append(names, st.Nodes[i].Name)
+	names := lists.Map(st.Nodes, func(n NodeState) string { return n.Name })
+	if i := slices.Index(names, name); i >= 0 {
+		return &st.Nodes[i], nil
 	}
 	return nil, fmt.Errorf("netnslab: lab %s: no node %q; there is: %s", st.Name, name, strings.Join(names, ", "))
 }

@@ -1,22 +1,17 @@
 package netnslab
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
-
-	"softswitch/internal/safefile"
-	"softswitch/link/offload"
 )
 
 // builder carries out steps. It belongs to one goroutine.
@@ -79,15 +74,11 @@ func (b *builder) close() {
 	}
 }
 
-func (s raiseBacklog) do(_ context.Context, b *builder) error {
-	return raiseTo(s.Least, b.st.dir, b.st.Boot, b.progress)
-}
-
 // makeNamespaces makes the namespaces of all nodes, still without names, and records them.
 func (b *builder) makeNamespaces() error {
 	nodes := b.st.Nodes
 	seats := make([]*seat, len(nodes))
-	err := beside(len(nodes), func(i int) error {
+	err := sideBySide(len(nodes), func(i int) error {
 		ns, inode, cookie, err := newNamespace()
 		if err != nil {
 			return err
@@ -104,12 +95,9 @@ func (b *builder) makeNamespaces() error {
 	return errors.Join(err, b.st.save())
 }
 
-func (s addNamespace) do(_ context.Context, b *builder) error {
-	return nameNamespace(b.seats[s.Node].ns, s.Namespace)
-}
-
-func (s disableIPv6) do(_ context.Context, b *builder) error {
-	return inside(b.seats[s.Node].ns, func() error {
+// disableIPv6 keeps IPv6 off the interfaces that will be there.
+func (s *seat) disableIPv6() error {
+	return inside(s.ns, func() error {
 		for _, scope := range []string{"all", "default"} {
 			err := os.WriteFile("/proc/sys/net/ipv6/conf/"+scope+"/disable_ipv6", []byte("1"), 0)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6 needs no setting
@@ -120,88 +108,63 @@ func (s disableIPv6) do(_ context.Context, b *builder) error {
 	})
 }
 
-func (s upLoopback) do(_ context.Context, b *builder) error {
-	nl := b.seats[s.Node].nl
-	lo, err := nl.LinkByName("lo")
+// raise gives an interface an alias and sets it up.
+func (s *seat) raise(iface, alias string) error {
+	link, err := s.nl.LinkByName(iface)
 	if err != nil {
 		return err
 	}
-	if err := nl.LinkSetAlias(lo, markOf(s.Dir)); err != nil {
+	if err := s.nl.LinkSetAlias(link, alias); err != nil {
 		return err
 	}
-	return nl.LinkSetUp(lo)
+	return s.nl.LinkSetUp(link)
 }
 
-func (s addLink) do(_ context.Context, b *builder) error {
-	macA, err := net.ParseMAC(s.A.MAC)
+// addLink makes end A of a link here, with this index, and end B at peer.
+func (s *seat) addLink(l Link, index int, peer *seat) error {
+	macA, err := net.ParseMAC(l.A.MAC)
 	if err != nil {
 		return err
 	}
-	macB, err := net.ParseMAC(s.B.MAC)
+	macB, err := net.ParseMAC(l.B.MAC)
 	if err != nil {
 		return err
 	}
 	attrs := netlink.NewLinkAttrs() // a zero LinkAttrs would ask for a queue of length 0
-	attrs.Name, attrs.Index, attrs.MTU, attrs.HardwareAddr = s.A.Iface, s.Index, s.MTU, macA
+	attrs.Name, attrs.Index, attrs.MTU, attrs.HardwareAddr = l.A.Iface, index, l.MTU, macA
 	veth := netlink.NewVeth(attrs)
-	veth.PeerName, veth.PeerMTU, veth.PeerHardwareAddr = s.B.Iface, uint32(s.MTU), macB
-	veth.PeerNamespace = netlink.NsFd(int(b.seats[s.B.Node].ns))
-	return b.seats[s.A.Node].nl.LinkAdd(veth)
+	veth.PeerName, veth.PeerMTU, veth.PeerHardwareAddr = l.B.Iface, uint32(l.MTU), macB
+	veth.PeerNamespace = netlink.NsFd(int(peer.ns))
+	return s.nl.LinkAdd(veth)
 }
 
-func (s offloadsOff) do(_ context.Context, b *builder) error {
-	return inside(b.seats[s.Node].ns, func() error { return offload.Off(s.Iface) })
-}
-
-func (s upLink) do(_ context.Context, b *builder) error {
-	nl := b.seats[s.Node].nl
-	link, err := nl.LinkByName(s.End.Iface)
+func (s *seat) addAddress(a Address) error {
+	link, err := s.nl.LinkByName(a.Iface)
 	if err != nil {
 		return err
 	}
-	if err := nl.LinkSetAlias(link, s.alias()); err != nil {
-		return err
-	}
-	return nl.LinkSetUp(link)
-}
-
-func (s addAddress) do(_ context.Context, b *builder) error {
-	nl := b.seats[s.Node].nl
-	link, err := nl.LinkByName(s.Iface)
-	if err != nil {
-		return err
-	}
-	addr, err := netlink.ParseAddr(s.CIDR)
+	addr, err := netlink.ParseAddr(a.CIDR)
 	if err != nil {
 		return err
 	}
 	addr.Broadcast = net.IPv4zero // none, as `ip addr add` has it without "brd"
-	return nl.AddrAdd(link, addr)
+	return s.nl.AddrAdd(link, addr)
 }
 
-func (s addRoute) do(_ context.Context, b *builder) error {
-	route := &netlink.Route{Gw: net.ParseIP(s.Via)}
-	if s.Dst != "default" {
-		_, dst, err := net.ParseCIDR(s.Dst)
+func (s *seat) addRoute(r Route) error {
+	route := &netlink.Route{Gw: net.ParseIP(r.Via)}
+	if r.Dst != "default" {
+		_, dst, err := net.ParseCIDR(r.Dst)
 		if err != nil {
 			return err
 		}
 		route.Dst = dst
 	}
-	return b.seats[s.Node].nl.RouteAdd(route)
+	return s.nl.RouteAdd(route)
 }
 
-func (s makeDir) do(context.Context, *builder) error { return safefile.MkdirAll(s.Dir, 0o755) }
-
-func (s writeFile) do(context.Context, *builder) error {
-	path := filepath.Join(s.Dir, s.Path)
-	if err := safefile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return safefile.WriteFile(path, s.Data, s.mode())
-}
-
-func (s start) do(_ context.Context, b *builder) error {
+// start starts a process and records it.
+func (b *builder) start(s start) error {
 	ns := netns.None()
 	if seat := b.seats[s.Node]; seat != nil {
 		ns = seat.ns
@@ -223,10 +186,6 @@ func (s start) do(_ context.Context, b *builder) error {
 		}
 	}
 	return b.st.save()
-}
-
-func (s await) do(ctx context.Context, b *builder) error {
-	return awaitReady(ctx, filepath.Join(s.Dir, s.Ready), b.kids, s.Limit)
 }
 
 // allRun returns a *deadError if a process has ended.

@@ -1,6 +1,7 @@
 package netnslab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,9 +60,7 @@ func (e *ExistsError) Error() string {
 // If a step fails, or ctx ends, everything is removed again; the error is a *StepError.
 // progress gets a few lines of text; nil for none.
 func Up(ctx context.Context, lab Lab, progress io.Writer) (*State, error) {
-	if progress == nil {
-		progress = io.Discard
-	}
+	progress = cmp.Or(progress, io.Discard)
 	lab = lab.withDefaults()
 	steps, err := Plan(lab, Dir(lab.Name))
 	if err != nil {
@@ -190,9 +189,9 @@ func (b *builder) walk(ctx context.Context, steps []Step) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return i, err
 		}
-		if steps[i].phase() != phase {
+		if steps[i].phase != phase {
 			b.note(phase, began)
-			phase, began = steps[i].phase(), time.Now()
+			phase, began = steps[i].phase, time.Now()
 		}
 		var err error
 		if phase == namespacePhase {
@@ -215,8 +214,8 @@ func (b *builder) walk(ctx context.Context, steps []Step) (int, error) {
 func (b *builder) namespaces(ctx context.Context, steps []Step, first int) (int, error) {
 	var nodes [][]int // indices of steps
 	next := first
-	for ; next < len(steps) && steps[next].phase() == namespacePhase; next++ {
-		if _, begins := steps[next].(addNamespace); begins {
+	for ; next < len(steps) && steps[next].phase == namespacePhase; next++ {
+		if next == first || steps[next].at != steps[next-1].at {
 			nodes = append(nodes, nil)
 		}
 		nodes[len(nodes)-1] = append(nodes[len(nodes)-1], next)
@@ -225,7 +224,7 @@ func (b *builder) namespaces(ctx context.Context, steps []Step, first int) (int,
 		return first, err
 	}
 	failed := make([]int, len(nodes))
-	err := beside(len(nodes), func(n int) error {
+	err := sideBySide(len(nodes), func(n int) error {
 		for _, i := range nodes[n] {
 			failed[n] = i
 			if err := errors.Join(ctx.Err(), steps[i].do(ctx, b)); err != nil {
@@ -247,8 +246,8 @@ func (b *builder) note(phase string, began time.Time) {
 
 // explain adds the node and the end of its log to the error of a dead process.
 func (b *builder) explain(err error) error {
-	var dead *deadError
-	if !errors.As(err, &dead) {
+	dead, ok := errors.AsType[*deadError](err)
+	if !ok {
 		return err
 	}
 	for _, n := range b.st.Nodes {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
+	"softswitch/internal/beside"
 )
 
 // Endpoint is a node that can be asked.
@@ -18,24 +18,29 @@ const callsMax = 8
 // AskAll calls ask for every endpoint, several at once. It returns the endpoints that
 // answered, in their order, their answers, and an error that names the others.
 func AskAll[T any](ctx context.Context, ends []Endpoint, ask func(Endpoint) (T, error)) (there []Endpoint, answers []T, err error) {
-	all, errs := make([]T, len(ends)), make([]error, len(ends))
-	var group errgroup.Group
-	group.SetLimit(callsMax)
-	for i, e := range ends {
-		group.Go(func() error {
-			if errs[i] = ctx.Err(); errs[i] == nil {
-				all[i], errs[i] = ask(e)
-			}
-			return nil
-		})
-	}
-	group.Wait()
+	all := make([]T, len(ends))
+	errs := beside.Each(callsMax, len(ends), func(i int) (err error) {
+		if err = ctx.Err(); err == nil {
+			all[i], err = ask(ends[i])
+		}
+		return err
+	})
 	for i, e := range ends {
 		if errs[i] == nil {
 			there, answers = append(there, e), append(answers, all[i])
 		}
 	}
 	return there, answers, gather(ends, errs)
+}
+
+// AskByName is AskAll with the answers by the names of their endpoints.
+func AskByName[T any](ctx context.Context, ends []Endpoint, ask func(Endpoint) (T, error)) (map[string]T, error) {
+	there, all, err := AskAll(ctx, ends, ask)
+	answers := make(map[string]T, len(there))
+	for i, e := range there {
+		answers[e.Name] = all[i]
+	}
+	return answers, err
 }
 
 // gather joins the errors of endpoints, merging equal texts; nil if there are none.

@@ -21,6 +21,9 @@ var start, startNs = calibrate()
 // compared. It is read in the vDSO, without a system call, in about 25 ns.
 func Now() unit.Time { return startNs + unit.Time(time.Since(start)) }
 
+// At is the point of the clock at which time.Now returned t.
+func At(t time.Time) unit.Time { return startNs + unit.Time(t.Sub(start)) }
+
 // WallClock is the time of day of a point of the clock, as far as that is known now.
 func WallClock(at unit.Time) time.Time { return time.Now().Add(time.Duration(at - Now())) }
 

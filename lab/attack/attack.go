@@ -237,15 +237,7 @@ func counts(ctx context.Context, st *netnslab.State) (switches, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, answers, err := control.AskAll(ctx, lab.Endpoints(nodes), client.Sample)
-	if err != nil {
-		return nil, err
-	}
-	all := switches{}
-	for i, e := range there {
-		all[e.Name] = answers[i]
-	}
-	return all, nil
+	return control.AskByName(ctx, lab.Endpoints(nodes), client.Sample)
 }
 
 // fabric is what an attacker knows.

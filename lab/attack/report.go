@@ -10,7 +10,6 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/detect"
-	"softswitch/internal/lists"
 )
 
 // Report is what was sent, and what the switches did from before the attack until after it.
@@ -113,20 +112,12 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Failed > 0 {
 		fmt.Fprintf(t, "not sent\t%d\t%s\n", r.Failed, r.Failure)
 	}
-	refused := uint64(0)
-	for _, n := range r.Refused {
-		refused += n
-	}
-	fmt.Fprintf(t, "refused\t%d%s\n", refused, reasons(r.Refused))
+	fmt.Fprintf(t, "refused\t%s\n", counted(r.Refused))
 	fmt.Fprintf(t, "of hosts, ignored\t%d\tmessages and labels\n", r.OfHosts)
 	fmt.Fprintf(t, "over the budget\t%d\n", r.OverBudget)
 	fmt.Fprintf(t, "malformed\t%d\n", r.Malformed)
 	fmt.Fprintf(t, "declared\t%d\tdeadlocks\n", r.Declared)
-	taken := uint64(0)
-	for _, n := range r.Actions {
-		taken += n
-	}
-	fmt.Fprintf(t, "actions\t%d%s\n", taken, reasons(r.Actions))
+	fmt.Fprintf(t, "actions\t%s\n", counted(r.Actions))
 	fmt.Fprintf(t, "contained\t%d\thosts that paused without end\n", r.Contained)
 	fmt.Fprintf(t, "lossless lost\t%d\tframes\n", r.LosslessLost)
 	if err := t.Flush(); err != nil {
@@ -140,11 +131,13 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-// reasons is a cell of counts by name, in the order of names; none if there are none.
-func reasons(counts map[string]uint64) string {
-	texts := lists.Map(slices.Sorted(maps.Keys(counts)), func(name string) string { return fmt.Sprintf("%s %d", name, counts[name]) })
-	if texts == nil {
-		return ""
+// counted is a cell with the sum of counts, and one with the counts in the order of their names; that is missing
+// if there are none.
+func counted(counts map[string]uint64) string {
+	sum, text := uint64(0), ""
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		sum += counts[name]
+		text += fmt.Sprintf(", %s %d", name, counts[name])
 	}
-	return "\t" + strings.Join(texts, ", ")
+	return fmt.Sprint(sum) + strings.Replace(text, ", ", "\t", 1)
 }

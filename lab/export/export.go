@@ -119,14 +119,15 @@ func overhead(a netip.Addr) int {
 
 // Write makes the folder dir, which must not be there, of a lab.
 func Write(dir string, l netnslab.Lab, opt Options) error {
-	if err := check(l, opt); err != nil {
-		return fmt.Errorf("lab export: %w", err)
+	var all map[string][]byte
+	err := check(l, opt)
+	if err == nil {
+		all, err = files(l, opt)
 	}
-	files, err := files(l, opt)
+	if err == nil {
+		err = safefile.CreateDir(dir, func(making string) error { return put(making, all) })
+	}
 	if err != nil {
-		return fmt.Errorf("lab export: %w", err)
-	}
-	if err := safefile.CreateDir(dir, func(making string) error { return put(making, files) }); err != nil {
 		return fmt.Errorf("lab export: %w", err)
 	}
 	return nil

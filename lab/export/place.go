@@ -69,6 +69,7 @@ type places struct {
 	machines int
 	group    []int   // by node
 	weight   []int   // nodes, by group
+	all      int     // nodes of all groups
 	links    [][]int // between groups
 	most     int     // nodes of a machine
 }
@@ -103,24 +104,20 @@ func newPlaces(l netnslab.Lab, machines int) *places {
 		p.links[a][b]++
 		p.links[b][a]++
 	}
-	heaviest, all := 0, 0
+	heaviest := 0
 	for _, w := range p.weight {
-		heaviest, all = max(heaviest, w), all+w
+		heaviest, p.all = max(heaviest, w), p.all+w
 	}
-	p.most = (all+machines-1)/machines + heaviest
+	p.most = (p.all+machines-1)/machines + heaviest
 	return p
 }
 
 // runs gives each machine a run of groups of about the same weight.
 func (p *places) runs(order []int) []int {
-	all := 0
-	for _, w := range p.weight {
-		all += w
-	}
 	at := make([]int, len(p.weight))
 	before := 0
 	for _, g := range order {
-		at[g] = min((2*before+p.weight[g])*p.machines/(2*all), p.machines-1)
+		at[g] = min((2*before+p.weight[g])*p.machines/(2*p.all), p.machines-1)
 		before += p.weight[g]
 	}
 	return at

@@ -90,7 +90,7 @@ func (e *End) Hear(now unit.Time, frame []byte, t itsyhdr.TLV) (h Heard) {
 	switch {
 	case ether.Src(frame) == e.self:
 		return Heard{Verdict: Reflected}
-	case isZero(frame[tagAt : tagAt+TagLen]):
+	case untagged(frame, tagAt):
 		return Heard{Verdict: Missing}
 	case uint16(counter) != binary.BigEndian.Uint16(frame[tagAt:]) || !e.verify(frame, tagAt, counter):
 		e.ask(now)

@@ -48,7 +48,7 @@ func (e *End) Open(now unit.Time, frame []byte, at int) Verdict {
 
 func (e *End) judge(frame []byte, at int) Verdict {
 	switch {
-	case at < 0 || isZero(frame[at:at+TagLen]):
+	case at < 0 || untagged(frame, at):
 		return Missing
 	case ether.Src(frame) == e.self:
 		return Reflected
@@ -70,16 +70,11 @@ func (e *End) judge(frame []byte, at int) Verdict {
 // Believes reports whether this end acts on a frame with this verdict.
 func (e *End) Believes(v Verdict) bool { return v == Believed || v == Missing && e.mode == Accept }
 
-// verify reports whether the code of a frame is right for a counter, by any key. The frame is as
-// before when it returns.
+// verify reports whether the code of a frame is right for a counter, by any key.
 func (e *End) verify(frame []byte, at int, counter uint64) bool {
-	tag := [TagLen]byte(frame[at:])
-	clear(frame[at : at+TagLen])
-	defer copy(frame[at:], tag[:])
 	for i := range e.keys {
 		k := (e.by + i) % len(e.keys)
-		code := e.keys[k].Sum(head(counter), frame)
-		if subtle.ConstantTimeCompare(code[:codeLen], tag[lowLen:]) == 1 {
+		if e.keys[k].made(frame, at, counter) {
 			e.by = k
 			return true
 		}
@@ -87,11 +82,15 @@ func (e *End) verify(frame []byte, at int, counter uint64) bool {
 	return false
 }
 
-func isZero(b []byte) bool {
-	for _, v := range b {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
+// made reports whether the code of a frame is that of a key for a counter. The frame is as before when it
+// returns.
+func (m *cmac) made(frame []byte, at int, counter uint64) bool {
+	tag := [TagLen]byte(frame[at:])
+	clear(frame[at : at+TagLen])
+	code := m.Sum(head(counter), frame)
+	copy(frame[at:], tag[:])
+	return subtle.ConstantTimeCompare(code[:codeLen], tag[lowLen:]) == 1
 }
+
+// untagged reports whether there is no tag where a frame has room for one.
+func untagged(frame []byte, at int) bool { return [TagLen]byte(frame[at:]) == [TagLen]byte{} }

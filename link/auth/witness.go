@@ -46,7 +46,7 @@ func NewWitness(keys Keys) *Witness {
 // that is no control frame, or is not whole, is Missing.
 func (w *Witness) Judge(frame []byte) (v Verdict, link string) {
 	at, hello := tagOf(frame)
-	if at < 0 || isZero(frame[at:at+TagLen]) {
+	if at < 0 || untagged(frame, at) {
 		return Missing, ""
 	}
 	if hello {
@@ -78,13 +78,8 @@ func (w *Witness) hear(frame []byte) (v Verdict, link string) {
 }
 
 func (w *Witness) right(link string, frame []byte, at int, counter uint64) bool {
-	tag := [TagLen]byte(frame[at:])
 	frame = slices.Clone(frame)
-	clear(frame[at : at+TagLen])
-	return slices.ContainsFunc(w.macs[link], func(m *cmac) bool {
-		code := m.Sum(head(counter), frame)
-		return string(code[:codeLen]) == string(tag[lowLen:])
-	})
+	return slices.ContainsFunc(w.macs[link], func(m *cmac) bool { return m.made(frame, at, counter) })
 }
 
 // tagOf is where a control frame has its tag, negative if it has none.

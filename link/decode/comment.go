@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/detect/itsy"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -41,25 +40,11 @@ func Comment(frame []byte) string {
 
 // message says what a message frame carries, or why nobody reads it.
 func message(b []byte) string {
-	if isCLCM(b) {
-		m, err := parseCLCM(b)
-		if err != nil {
-			return err.Error()
-		}
-		return "CLCM: " + m.String()
-	}
-	if isDiagnosis(b) {
-		m, err := itsy.ParseMessage(b[offPayload:])
-		if err != nil {
-			return err.Error()
-		}
-		return "ITSY message: " + m.String()
-	}
-	_, t, err := itsyhdr.ParseMessage(b)
+	m, err := parseMessage(b)
 	if err != nil {
 		return err.Error()
 	}
-	return "ITSY message: " + t.String()
+	return messageName(m) + ": " + m.String()
 }
 
 // inWords is "pause 3, resume 4".

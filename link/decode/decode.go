@@ -54,7 +54,7 @@ func Decode(r io.Reader, w io.Writer, opt Options) error {
 	if err != nil {
 		return err
 	}
-	p := printer{w: w, json: opt.JSON}
+	p := printer{w: w, json: opt.JSON, count: counts{of: map[Kind]int{}}}
 	if opt.Keys != nil {
 		p.witness = auth.NewWitness(opt.Keys)
 	}
@@ -126,22 +126,12 @@ func (p *printer) write(line string) error {
 
 // counts is what the summary says.
 type counts struct {
-	frames, pfc, pause, itsy, clcm, malformed, badTLV, other int
+	frames, other, badTLV int
+	of                    map[Kind]int
 }
 
 func (c *counts) add(rec Record) {
-	switch rec.Kind {
-	case KindPFC:
-		c.pfc++
-	case KindPause:
-		c.pause++
-	case KindITSY, KindDiagnosis:
-		c.itsy++
-	case KindCLCM:
-		c.clcm++
-	case KindMalformed:
-		c.malformed++
-	}
+	c.of[rec.Kind]++
 	if rec.Padding != "" {
 		c.badTLV++
 	}
@@ -149,9 +139,9 @@ func (c *counts) add(rec Record) {
 
 func (c *counts) summary() string {
 	s := fmt.Sprintf("%d frames: %d PFC, %d 802.3x PAUSE, %d ITSY messages, %d malformed, %d other",
-		c.frames, c.pfc, c.pause, c.itsy, c.malformed, c.other)
-	if c.clcm > 0 {
-		s += fmt.Sprintf("; %d CLCM", c.clcm)
+		c.frames, c.of[KindPFC], c.of[KindPause], c.of[KindITSY]+c.of[KindDiagnosis], c.of[KindMalformed], c.other)
+	if n := c.of[KindCLCM]; n > 0 {
+		s += fmt.Sprintf("; %d CLCM", n)
 	}
 	if c.badTLV > 0 {
 		s += fmt.Sprintf("; %d PFC with padding that is no ITSY TLV", c.badTLV)

@@ -42,19 +42,15 @@ func asEthernet(f *captured) bool {
 		return true
 	case linkSLL:
 		const header = 16
-		if len(f.data) < header {
-			return false
+		if b := f.data; len(b) >= header {
+			return f.uncook(header, b[14:16], binary.BigEndian.Uint16(b[2:]), b[1], b[6:12])
 		}
-		b := f.data
-		return f.uncook(header, b[14:16], binary.BigEndian.Uint16(b[2:]), b[1], b[6:12])
 	case linkSLL2:
 		const header = 20
-		if len(f.data) < header {
-			return false
+		if b := f.data; len(b) >= header {
+			f.iface = fmt.Sprintf("if%d", binary.BigEndian.Uint32(b[4:]))
+			return f.uncook(header, b[0:2], binary.BigEndian.Uint16(b[8:]), b[10], b[12:18])
 		}
-		b := f.data
-		f.iface = fmt.Sprintf("if%d", binary.BigEndian.Uint32(b[4:]))
-		return f.uncook(header, b[0:2], binary.BigEndian.Uint16(b[8:]), b[10], b[12:18])
 	}
 	return false
 }

@@ -43,8 +43,7 @@ type Record struct {
 	Reason    string     `json:"reason,omitempty"`    // KindMalformed: what is wrong
 	Auth      *Auth      `json:"auth,omitempty"`      // with Options.Keys
 
-	tlv     itsyhdr.TLV
-	message itsy.Message
+	said fmt.Stringer // ITSY, CLCM or Diagnosis for people
 }
 
 // Auth is what a frame's tag is worth.
@@ -179,35 +178,37 @@ func (rec *Record) readPause(b []byte) {
 }
 
 func (rec *Record) readMessage(b []byte) {
-	if isCLCM(b) {
-		m, err := parseCLCM(b)
-		if err != nil {
-			rec.malformed(reason(err, b))
-			return
-		}
-		rec.Kind, rec.CLCM = KindCLCM, m
-		return
-	}
-	if isDiagnosis(b) {
-		m, err := itsy.ParseMessage(b[offPayload:])
-		if err != nil {
-			rec.malformed(reason(err, b))
-			return
-		}
-		rec.Kind, rec.Diagnosis, rec.message = KindDiagnosis, newDiagnosis(m), m
-		return
-	}
-	_, t, err := itsyhdr.ParseMessage(b)
+	m, err := parseMessage(b)
 	if err != nil {
 		rec.malformed(reason(err, b))
 		return
 	}
-	rec.Kind = KindITSY
-	rec.setTLV(t)
+	rec.said = m
+	switch m := m.(type) {
+	case *CLCM:
+		rec.Kind, rec.CLCM = KindCLCM, m
+	case itsy.Message:
+		rec.Kind, rec.Diagnosis = KindDiagnosis, newDiagnosis(m)
+	case itsyhdr.TLV:
+		rec.Kind = KindITSY
+		rec.setTLV(m)
+	}
+}
+
+// parseMessage reads what a message frame carries: a *CLCM, an itsy.Message or an itsyhdr.TLV.
+func parseMessage(b []byte) (fmt.Stringer, error) {
+	switch {
+	case isCLCM(b):
+		return parseCLCM(b)
+	case isDiagnosis(b):
+		return itsy.ParseMessage(b[offPayload:])
+	}
+	_, t, err := itsyhdr.ParseMessage(b)
+	return t, err
 }
 
 func (rec *Record) setTLV(t itsyhdr.TLV) {
-	rec.tlv = t
+	rec.said = t
 	rec.ITSY = &TLV{
 		Kind: t.Kind.String(), Class: t.Class, Flags: t.Flags, Initiator: NodePort(t.Initiator), Seq: t.Seq,
 		Trigger: NodePort(t.Trigger), Hops: t.Hops, Period: t.Period,

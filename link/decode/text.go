@@ -45,7 +45,7 @@ func (rec Record) content() string {
 	case KindPFC:
 		s := "PFC " + classes(rec.Classes)
 		if rec.ITSY != nil {
-			s += "; " + rec.tlv.String()
+			s += "; " + rec.said.String()
 		}
 		if rec.Padding != "" {
 			s += "; padding is no ITSY TLV: " + rec.Padding
@@ -53,14 +53,18 @@ func (rec Record) content() string {
 		return s
 	case KindPause:
 		return "802.3x PAUSE " + quanta(*rec.Quanta)
-	case KindITSY:
-		return "ITSY message " + rec.tlv.String()
-	case KindDiagnosis:
-		return "ITSY message " + rec.message.String()
-	case KindCLCM:
-		return "CLCM " + rec.CLCM.String()
+	case KindITSY, KindDiagnosis, KindCLCM:
+		return messageName(rec.said) + " " + rec.said.String()
 	}
 	return "MALFORMED: " + rec.Reason
+}
+
+// messageName names a message that parseMessage has read.
+func messageName(m fmt.Stringer) string {
+	if _, ok := m.(*CLCM); ok {
+		return "CLCM"
+	}
+	return "ITSY message"
 }
 
 // classes is "3:65535 4:resume", or "of no class".

@@ -50,7 +50,6 @@ func appendSection(b []byte, program, comment string) []byte {
 	b = le.AppendUint64(b, unknownLength)
 	b = appendText(b, optComment, comment)
 	b = appendText(b, shbUserAppl, program)
-	b = appendOption(b, optEnd, nil)
 	return closeBlock(b, start)
 }
 
@@ -62,7 +61,6 @@ func appendInterface(b []byte, in Interface) []byte {
 	b = appendText(b, ifName, in.Name)
 	b = appendText(b, ifDescription, in.Description)
 	b = appendOption(b, ifTsResol, []byte{nanoseconds})
-	b = appendOption(b, optEnd, nil)
 	return closeBlock(b, start)
 }
 
@@ -80,7 +78,6 @@ func appendPacket(b []byte, p Packet) []byte {
 	if p.Dropped > 0 {
 		b = appendOption(b, epbDropCount, le.AppendUint64(nil, p.Dropped))
 	}
-	b = appendOption(b, optEnd, nil)
 	return closeBlock(b, start)
 }
 
@@ -92,7 +89,6 @@ func appendStatistics(b []byte, s Statistics) []byte {
 		b = appendOption(b, isbEndTime, appendTime(nil, s.Time))
 	}
 	b = appendOption(b, isbIfDrop, le.AppendUint64(nil, s.Dropped))
-	b = appendOption(b, optEnd, nil)
 	return closeBlock(b, start)
 }
 
@@ -102,7 +98,7 @@ func appendTime(b []byte, t int64) []byte {
 	return le.AppendUint32(b, uint32(t))
 }
 
-// openBlock appends a block's head; closeBlock, given where it starts, fills in and
+// openBlock appends a block's head; closeBlock, given where it starts, ends its options, and fills in and
 // appends its length. A block's body is a multiple of four bytes because everything
 // appended in between is.
 func openBlock(b []byte, typ uint32) (_ []byte, start int) {
@@ -112,6 +108,7 @@ func openBlock(b []byte, typ uint32) (_ []byte, start int) {
 }
 
 func closeBlock(b []byte, start int) []byte {
+	b = appendOption(b, optEnd, nil)
 	length := uint32(len(b) + 4 - start)
 	le.PutUint32(b[start+4:], length)
 	return le.AppendUint32(b, length)

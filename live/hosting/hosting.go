@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/control"
@@ -81,16 +81,12 @@ func Run(ctx context.Context, list string, poll bool) error {
 // hurry gives the process the highest ordinary priority, if it may have that. With a real-time one a
 // poller would stop for 50 ms at a time (docs/decisions/polling.md).
 func hurry() error {
-	threads, err := os.ReadDir("/proc/self/task") // those to come do as these
+	threads, err := procfs.AllThreads(os.Getpid()) // those to come do as these
 	if err != nil {
 		return err
 	}
 	for _, t := range threads {
-		id, err := strconv.Atoi(t.Name())
-		if err != nil {
-			return err
-		}
-		switch err := unix.Setpriority(unix.PRIO_PROCESS, id, -20); {
+		switch err := unix.Setpriority(unix.PRIO_PROCESS, t.PID, -20); {
 		case err == nil, errors.Is(err, unix.ESRCH): // it has ended
 		case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 			return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/link"
 	"softswitch/node/config"
@@ -22,11 +21,11 @@ import (
 // that has an address, and turns off ARP there, because the kernel would also answer
 // for addresses of other interfaces. restore turns ARP back on if it was on before.
 func claimWire(name string) (restore func(), err error) {
+	var addrs []netlink.Addr
 	wire, err := findWire(name)
-	if err != nil {
-		return nil, fmt.Errorf("wire %s: %w", name, err)
+	if err == nil {
+		addrs, err = netlink.AddrList(wire, unix.AF_INET)
 	}
-	addrs, err := netlink.AddrList(wire, unix.AF_INET)
 	if err != nil {
 		return nil, fmt.Errorf("wire %s: %w", name, err)
 	}
@@ -40,8 +39,8 @@ func claimWire(name string) (restore func(), err error) {
 		return nil, fmt.Errorf("wire %s: arp off: %w", name, err)
 	}
 	return func() {
-		var gone netlink.LinkNotFoundError
-		if err := netlink.LinkSetARPOn(wire); err != nil && !errors.As(err, &gone) && !errors.Is(err, unix.ENODEV) {
+		err := netlink.LinkSetARPOn(wire)
+		if _, gone := errors.AsType[netlink.LinkNotFoundError](err); err != nil && !gone && !errors.Is(err, unix.ENODEV) {
 			fmt.Fprintf(os.Stderr, "wire %s: arp on: %v\n", name, err)
 		}
 	}, nil
@@ -50,15 +49,10 @@ func claimWire(name string) (restore func(), err error) {
 // findWire finds an interface. The error lists those that exist.
 func findWire(name string) (netlink.Link, error) {
 	wire, err := netlink.LinkByName(name)
-	var none netlink.LinkNotFoundError
-	if !errors.As(err, &none) {
+	if _, none := errors.AsType[netlink.LinkNotFoundError](err); !none {
 		return wire, err
 	}
-	all, lerr := netlink.LinkList()
-	if lerr != nil {
-		return nil, err
-	}
-	names := lists.Map(all, func(l netlink.Link) string { return l.Attrs().Name })
+	names := interfaces()
 	return nil, fmt.Errorf("no such interface%s; there is: %s", strictyaml.DidYouMean(name, names), strings.Join(names, ", "))
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
 	"softswitch/host"
@@ -34,7 +33,7 @@ func RunHost(ctx context.Context, cfg config.Host, record string, at Place) erro
 		return err
 	}
 	defer unix.Close(silent)
-	port, err := wired(live.Port{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != 0, MTU: cfg.MTU}, cfg.Port.Wire)
+	port, err := portOf(cfg.Port, cfg.MTU)
 	if err != nil {
 		return err
 	}
@@ -86,14 +85,8 @@ func silentPort() (fd int, err error) {
 	if err != nil {
 		return -1, os.NewSyscallError("socket", err)
 	}
-	none, err := bpf.Assemble([]bpf.Instruction{bpf.RetConstant{Val: 0}})
-	if err == nil {
-		filter := make([]unix.SockFilter, len(none))
-		for i, ins := range none {
-			filter[i] = unix.SockFilter{Code: ins.Op, Jt: ins.Jt, Jf: ins.Jf, K: ins.K}
-		}
-		err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
-	}
+	none := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K} // takes 0 bytes of each
+	err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &none})
 	if err == nil {
 		err = unix.Bind(fd, &unix.SockaddrInet4{Port: host.Port})
 	}

@@ -2,8 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"softswitch/host/nic"
 	"softswitch/internal/control"
@@ -34,7 +32,7 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 		return err
 	}
 	defer restore()
-	port, err := wired(live.Port{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != 0, MTU: cfg.MTU}, cfg.Port.Wire)
+	port, err := portOf(cfg.Port, cfg.MTU)
 	if err != nil {
 		return err
 	}
@@ -79,11 +77,8 @@ func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Reques
 	case "start", "stop", "keep":
 		return nil
 	case "act":
-		var a config.Act
-		if err := json.Unmarshal(req.Args, &a); err != nil {
-			return fmt.Errorf("act: %w", err)
-		}
-		if err := a.Check("act", cfg.PFC.Lossless); err != nil {
+		a, err := replay.ReadAct(req.Args, cfg.PFC.Lossless)
+		if err != nil {
 			return err
 		}
 		node.Do(func(now unit.Time) { err = n.Do(now, a.Build()) })

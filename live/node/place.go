@@ -96,48 +96,47 @@ func (l *Life) Status() string {
 // Stop freezes the node until Continue. Stop, Continue and Kill return
 // os.ErrProcessDone if the node has ended.
 func (l *Life) Stop() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
-		return os.ErrProcessDone
-	}
-	if !l.frozen && l.node != nil {
-		l.node.Freeze()
-	}
-	l.frozen = true
-	return nil
+	return l.change(func() {
+		if !l.frozen && l.node != nil {
+			l.node.Freeze()
+		}
+		l.frozen = true
+	})
 }
 
 // Continue ends Stop.
 func (l *Life) Continue() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
-		return os.ErrProcessDone
-	}
-	if l.frozen && l.node != nil {
-		l.node.Thaw()
-	}
-	l.frozen = false
-	return nil
+	return l.change(func() {
+		if l.frozen && l.node != nil {
+			l.node.Thaw()
+		}
+		l.frozen = false
+	})
 }
 
 // Kill ends the node at once: its sockets are closed, it says nothing more, and what it
 // held is lost.
 func (l *Life) Kill() error {
+	return l.change(func() {
+		l.over = true
+		if l.node != nil {
+			if !l.frozen {
+				l.node.Freeze()
+			}
+			l.node.Crash()
+		}
+		l.end()
+	})
+}
+
+// change does something to a node that has not ended.
+func (l *Life) change(do func()) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
 		return os.ErrProcessDone
 	}
-	l.over = true
-	if l.node != nil {
-		if !l.frozen {
-			l.node.Freeze()
-		}
-		l.node.Crash()
-	}
-	l.end()
+	do()
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"softswitch/event"
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/internal/safefile"
 	"softswitch/link"
 	"softswitch/live"
@@ -247,11 +248,7 @@ func (r *runner) closeAtEnd(what string, end func() error) {
 
 // node identifies this node in its events.
 func (r *runner) node() event.Node {
-	node := event.Node{ID: r.id, Name: r.name}
-	for _, p := range r.ports {
-		node.Ports = append(node.Ports, p.Name)
-	}
-	return node
+	return event.Node{ID: r.id, Name: r.name, Ports: lists.Map(r.ports, func(p live.Port) string { return p.Name })}
 }
 
 // recorded is the machine, wrapped in a recorder if one is configured.

@@ -49,13 +49,14 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, re
 	if err != nil {
 		return nil, err
 	}
-	var ports []live.Port
-	for _, p := range cfg.Ports {
-		port, err := wired(live.Port{Name: p.Name, KeepMAC: p.MAC != 0, FacesHost: p.Peer == "host", MTU: cfg.MTU}, p.Wire)
-		if err != nil {
+	ports, hosts := make([]live.Port, len(cfg.Ports)), unit.PortSet(0)
+	for i, p := range cfg.Ports {
+		if ports[i], err = portOf(p, cfg.MTU); err != nil {
 			return nil, err
 		}
-		ports = append(ports, port)
+		if ports[i].FacesHost {
+			hosts.Add(unit.Port(i))
+		}
 	}
 	node := newSwitchNode(sw, "")
 	node.response = policy.String()
@@ -69,12 +70,7 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, re
 	r := runner{
 		at: at, name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports,
 		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal()), Delay: built.Delay, FirstCounter: first},
-		journal: node.journal, sample: node.metrics,
-	}
-	for i, p := range cfg.Ports {
-		if p.Peer == "host" {
-			r.hosts.Add(unit.Port(i))
-		}
+		journal: node.journal, sample: node.metrics, hosts: hosts,
 	}
 	r.files.restarts, node.files = restarts, &r.files
 	if err := r.run(ctx, node.handle); err != nil {

@@ -15,14 +15,13 @@ import (
 	"softswitch/unit"
 )
 
-// wired is a port with a wire that does this; nil is a wire that does nothing.
-func wired(p live.Port, w *config.Wire) (live.Port, error) {
-	if w == nil {
-		return p, nil
+// portOf is the interface of a port of a node, with its wire.
+func portOf(c config.Port, mtu int) (p live.Port, err error) {
+	p = live.Port{Name: c.Name, KeepMAC: c.MAC != 0, FacesHost: c.Peer == "host", MTU: mtu}
+	if w := c.Wire; w != nil {
+		p.Seed, p.Stream = uint64(w.Seed), uint64(w.Stream)
+		p.Wire, err = w.Build()
 	}
-	var err error
-	p.Seed, p.Stream = uint64(w.Seed), uint64(w.Stream)
-	p.Wire, err = w.Build()
 	return p, err
 }
 
@@ -83,17 +82,15 @@ func (r *runner) wireRequest(n *live.Node, req control.Request) (out any, ok boo
 	if err := readArguments(json.RawMessage(req.Args), &a); err != nil {
 		return nil, true, err
 	}
-	var names []string
-	for i, p := range r.ports {
-		if p.Name == a.Port {
-			if out, err = do(n, unit.Port(i), a); err != nil {
-				return nil, true, fmt.Errorf("%s: %w", req.Do, err)
-			}
-			return out, true, nil
-		}
-		names = append(names, p.Name)
+	names := r.node().Ports
+	i := slices.Index(names, a.Port)
+	if i < 0 {
+		return nil, true, fmt.Errorf("%s: no port %q; there is: %s", req.Do, a.Port, strings.Join(names, ", "))
 	}
-	return nil, true, fmt.Errorf("%s: no port %q; there is: %s", req.Do, a.Port, strings.Join(names, ", "))
+	if out, err = do(n, unit.Port(i), a); err != nil {
+		return nil, true, fmt.Errorf("%s: %w", req.Do, err)
+	}
+	return out, true, nil
 }
 
 // impaired are the ports whose wires were changed by request.

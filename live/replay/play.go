@@ -148,37 +148,25 @@ func (p *player) build(h Header, detectors map[string]detect.Factory, keys auth.
 	return nil
 }
 
+// calls play the entries that are calls of the machine, by their kinds.
+var calls = map[byte]func(*player){
+	entryLend: (*player).lend, entryReceive: (*player).receive, entryTransmit: (*player).transmit, entrySent: (*player).sent,
+	entryLink: (*player).setLink, entryMAC: (*player).setMAC, entryRequest: (*player).request,
+}
+
 // entry plays the next entry.
 func (p *player) entry() {
 	kind := p.byte()
-	if p.err != nil {
-		return
-	}
-	if kind != entryEvents && kind != entryEnd {
-		defer func() {
-			if p.err == nil && p.res.Difference == nil {
-				p.res.Calls++
-			}
-		}()
-	}
-	switch kind {
-	case entryLend:
-		p.lend()
-	case entryReceive:
-		p.receive()
-	case entryTransmit:
-		p.transmit()
-	case entrySent:
-		p.sent()
-	case entryLink:
-		p.setLink()
-	case entryMAC:
-		p.setMAC()
-	case entryRequest:
-		p.request()
-	case entryEvents:
+	call := calls[kind]
+	switch {
+	case p.err != nil:
+	case call != nil:
+		if call(p); p.err == nil && p.res.Difference == nil {
+			p.res.Calls++
+		}
+	case kind == entryEvents:
 		p.recordedEvents()
-	case entryEnd:
+	case kind == entryEnd:
 		p.res.Full, p.ended = p.byte() != 0, true
 	default:
 		p.damaged("an entry of kind %q", kind)

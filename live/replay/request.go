@@ -35,11 +35,8 @@ func (r Request) Apply(h *host.Host, cfg *config.Host, now unit.Time) error {
 	case "stop":
 		h.Stop()
 	case "act":
-		var a config.Act
-		if err := json.Unmarshal(r.Args, &a); err != nil {
-			return fmt.Errorf("act: %w", err)
-		}
-		if err := a.Check("act", cfg.PFC.Lossless); err != nil {
+		a, err := ReadAct(r.Args, cfg.PFC.Lossless)
+		if err != nil {
 			return err
 		}
 		h.Do(now, a.Build())
@@ -47,4 +44,12 @@ func (r Request) Apply(h *host.Host, cfg *config.Host, now unit.Time) error {
 		return fmt.Errorf("unknown request %q; valid: start, stop, act", r.Do)
 	}
 	return nil
+}
+
+// ReadAct reads and checks the arguments of "act" to a host with these lossless classes.
+func ReadAct(args json.RawMessage, lossless []int) (a config.Act, err error) {
+	if err := json.Unmarshal(args, &a); err != nil {
+		return a, fmt.Errorf("act: %w", err)
+	}
+	return a, a.Check("act", lossless)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -69,8 +70,7 @@ func serve(s stream, asks *incoming, socket, log string) {
 		}
 	case toNode:
 		c, err := control.Dial(context.Background(), socket)
-		var dial *net.OpError
-		if errors.As(err, &dial) {
+		if dial, ok := errors.AsType[*net.OpError](err); ok {
 			err = fmt.Errorf("%s: %w", socket, dial.Err)
 		}
 		if err != nil {
@@ -186,22 +186,14 @@ func (a agent) look() (l netnslab.Look, err error) {
 	if p, err := a.process(); err == nil {
 		l.PID, l.Process = p.PID, status(p)
 	}
-	links, err := netlink.LinkList()
-	if err != nil {
-		return l, err
-	}
-	l.Interfaces = map[string]bool{}
-	for _, k := range links {
-		l.Interfaces[k.Attrs().Name] = k.Attrs().Flags&net.FlagUp != 0
-	}
-	return l, nil
+	l.Interfaces, err = netnslab.Interfaces(new(netlink.Handle))
+	return l, err
 }
 
 // process is the one that listens on the control socket.
 func (a agent) process() (p procfs.Proc, err error) {
 	c, err := control.Dial(context.Background(), a.socket)
-	var dial *net.OpError
-	if errors.As(err, &dial) {
+	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return p, fmt.Errorf("no process listens on %s", a.socket)
 	}
 	if err != nil {
@@ -235,14 +227,7 @@ func setLink(args json.RawMessage) error {
 	if err := json.Unmarshal(args, &a); err != nil {
 		return err
 	}
-	l, err := netlink.LinkByName(a.Iface)
-	if err != nil {
-		return err
-	}
-	if a.Up {
-		return netlink.LinkSetUp(l)
-	}
-	return netlink.LinkSetDown(l)
+	return netnslab.SetInterface(new(netlink.Handle), a.Iface, a.Up)
 }
 
 // obeyMax is how long a process may take to do what a signal tells it.
@@ -262,12 +247,7 @@ func (a agent) signal(args json.RawMessage) error {
 	}
 	want, ok := signals[s.Signal]
 	if !ok {
-		names := []string{}
-		for name := range signals {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return fmt.Errorf("signal %q; valid: %s", s.Signal, strings.Join(names, ", "))
+		return fmt.Errorf("signal %q; valid: %s", s.Signal, strings.Join(slices.Sorted(maps.Keys(signals)), ", "))
 	}
 	p, err := a.process()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/yamux"
 
+	"softswitch/internal/beside"
 	"softswitch/internal/control"
 	"softswitch/internal/safefile"
 	"softswitch/internal/version"
@@ -33,12 +34,7 @@ func Relay(ctx context.Context, st *netnslab.State, files Files, ready io.WriteC
 	var working sync.WaitGroup
 	defer working.Wait()
 	defer end()
-	errs := make([]error, len(st.Nodes))
-	var reaching sync.WaitGroup
-	for i, n := range st.Nodes {
-		reaching.Go(func() { errs[i] = relay(ctx, n, files, &working) })
-	}
-	reaching.Wait()
+	errs := beside.Each(-1, len(st.Nodes), func(i int) error { return relay(ctx, st.Nodes[i], files, &working) })
 	if err := errors.Join(errs...); err != nil {
 		fmt.Fprint(ready, err)
 		return err

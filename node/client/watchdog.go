@@ -33,8 +33,7 @@ func NewWatchdogArgs(ports []string, action, detection string, restoration *int,
 		return p, fmt.Errorf("detection time %q; valid: %d to %d (ms), as the last argument", detection, detectionMin, detectionMax)
 	}
 	if restoration == nil {
-		restoration = new(int)
-		*restoration = 2 * ms
+		restoration = new(2 * ms)
 		fmt.Fprintf(out, "restoration time not defined; default to 2 times detection time: %d ms\n", *restoration)
 	}
 	if *restoration < detectionMin || *restoration > restorationMax {

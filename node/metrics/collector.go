@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"softswitch/host"
+	"softswitch/internal/stat"
+	"softswitch/link"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -54,6 +56,22 @@ func (out sink) put(m *metric, v float64, labels ...string) {
 
 func (out sink) count(m *metric, n uint64, labels ...string) { out.put(m, float64(n), labels...) }
 
+// by sends a counter for each of the counts, in the order of their names, which are its last label.
+func (out sink) by(m *metric, counts map[string]uint64, labels ...string) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out.count(m, counts[name], append(slices.Clip(labels), name)...)
+	}
+}
+
+// link sends what the link of a node's port counts.
+func (out sink) link(s link.Stats, node, port string) {
+	out.count(ringDrops, s.Drops, node, port)
+	out.count(truncated, s.Truncated, node, port)
+	out.count(linkBusy, s.Busy, node, port)
+	out.count(linkLost, s.Lost, node, port)
+	out.count(linkReopened, s.Reopened, node, port)
+}
+
 func (out sink) flag(m *metric, on bool, labels ...string) {
 	if on {
 		out.put(m, 1, labels...)
@@ -92,20 +110,12 @@ func (out sink) live(node string, l observe.Live) {
 
 func (out sink) port(w *observe.Switch, p *observe.Port) {
 	out.flag(portUp, p.Up, w.Name, p.Name)
-	out.count(ringDrops, p.Link.Drops, w.Name, p.Name)
-	out.count(truncated, p.Link.Truncated, w.Name, p.Name)
-	out.count(linkBusy, p.Link.Busy, w.Name, p.Name)
-	out.count(linkLost, p.Link.Lost, w.Name, p.Name)
-	out.count(linkReopened, p.Link.Reopened, w.Name, p.Name)
+	out.link(p.Link, w.Name, p.Name)
 	out.count(pauseFrames, p.RxPause8023, w.Name, p.Name)
 	out.count(messages, p.Messages[0], w.Name, p.Name, "rx")
 	out.count(messages, p.Messages[1], w.Name, p.Name, "tx")
-	for _, reason := range slices.Sorted(maps.Keys(p.Drops)) {
-		out.count(dropped, p.Drops[reason], w.Name, p.Name, reason)
-	}
-	for _, reason := range slices.Sorted(maps.Keys(p.Odd)) {
-		out.count(odd, p.Odd[reason], w.Name, p.Name, reason)
-	}
+	out.by(dropped, p.Drops, w.Name, p.Name)
+	out.by(odd, p.Odd, w.Name, p.Name)
 	for c := range unit.Priorities {
 		if !slices.Contains(w.Lossless, c) && p.RxFrames[c]+p.TxFrames[c] == 0 && p.Queue[c].Watermark == 0 {
 			continue // an unused lossy class
@@ -157,15 +167,9 @@ func (out sink) deadlocked(w *observe.Switch, h *observe.History) {
 func (out sink) history(name string, h *observe.History) {
 	out.count(detections, h.Deadlocks, name)
 	out.count(reroutes, h.Rerouted, name)
-	for _, m := range slices.Sorted(maps.Keys(h.Actions)) {
-		out.count(actions, h.Actions[m], name, m)
-	}
-	for _, r := range slices.Sorted(maps.Keys(h.Refusals)) {
-		out.count(refusals, h.Refusals[r], name, r)
-	}
-	for _, p := range slices.Sorted(maps.Keys(h.LinkDowns)) {
-		out.count(linkDowns, h.LinkDowns[p], name, p)
-	}
+	out.by(actions, h.Actions, name)
+	out.by(refusals, h.Refusals, name)
+	out.by(linkDowns, h.LinkDowns, name)
 	buckets, sum := map[float64]uint64{}, uint64(0)
 	for i, n := range h.Detection.Counts {
 		if sum += n; i < len(observe.DetectionBounds) {
@@ -187,11 +191,7 @@ func (out sink) watchdog(name string, w *observe.Watchdog) {
 func (out sink) host(h *observe.Host) {
 	out.put(up, 1, h.Name, "host")
 	out.live(h.Name, h.Live)
-	out.count(ringDrops, h.Link.Drops, h.Name, "")
-	out.count(truncated, h.Link.Truncated, h.Name, "")
-	out.count(linkBusy, h.Link.Busy, h.Name, "")
-	out.count(linkLost, h.Link.Lost, h.Name, "")
-	out.count(linkReopened, h.Link.Reopened, h.Name, "")
+	out.link(h.Link, h.Name, "")
 	out.count(hostPause, h.Counters.RxPause8023, h.Name)
 	for c := range unit.Priorities {
 		class := strconv.Itoa(c)
@@ -232,12 +232,7 @@ func (out sink) connections(h *observe.Host) {
 			continue
 		}
 		some = true
-		sum.Done += m.Done
-		sum.TimeSum += m.TimeSum
-		sum.Again += m.Again
-		sum.Naks += m.Naks
-		sum.Timeouts += m.Timeouts
-		sum.CNPs += m.CNPs
+		stat.Add(&sum, m)
 	}
 	for _, f := range h.Received {
 		some = some || f.Packets != nil

@@ -237,10 +237,7 @@ func (j *Journal) acted(e *event.Event) {
 }
 
 func (h *Histogram) add(v float64) {
-	i := 0
-	for i < len(DetectionBounds) && v > DetectionBounds[i] {
-		i++
-	}
+	i, _ := slices.BinarySearch(DetectionBounds[:], v)
 	h.Counts[i]++
 	h.Sum += v
 }

@@ -93,20 +93,7 @@ func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 	for class, n := range stack.LostOf {
 		out.LostOf[class] += n
 	}
-	out.WireDrops, out.StackDrops = drops(wire), drops(stack)
+	out.WireDrops, out.StackDrops = drops(wire, false), drops(stack, false)
 	out.OnArrival = ArrivalLoss{Lossless: wire.LosslessLost, Lossy: wire.Drops[dataplane.DropLossyQueue], Ring: out.Link.Drops + out.Link.Truncated}
 	return out
-}
-
-// drops are the frames of these counters that were dropped, by reason, nil if none was.
-func drops(k *dataplane.PortCounters) (by map[string]uint64) {
-	for r := dataplane.NoReason; !r.Odd(); r++ {
-		if n := k.Drops[r]; n > 0 {
-			if by == nil {
-				by = map[string]uint64{}
-			}
-			by[r.String()] = n
-		}
-	}
-	return by
 }

@@ -273,7 +273,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 	p := Port{
 		Name: s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
-		RxPause8023: k.RxPause8023, Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: map[string]uint64{},
+		RxPause8023: k.RxPause8023, Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: drops(k, false), Odd: drops(k, true),
 		Loss: lossOf(k), Marked: k.Marked, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
 	}
 	for c := range unit.Priority(unit.Priorities) {
@@ -289,19 +289,21 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 	if a := s.Auth(n); a.Mode != auth.Off {
 		p.Auth = &Auth{a.Mode.String(), a.Link, a.Agreed, a.Behind}
 	}
+	return p
+}
+
+// drops are the frames of these counters that were dropped, by reason, or those that were odd and went on; nil
+// if there are none.
+func drops(k *dataplane.PortCounters, odd bool) (by map[string]uint64) {
 	for r := range dataplane.Reasons {
-		switch {
-		case k.Drops[r] == 0:
-		case r.Odd():
-			if p.Odd == nil {
-				p.Odd = map[string]uint64{}
+		if n := k.Drops[r]; n > 0 && r.Odd() == odd {
+			if by == nil {
+				by = map[string]uint64{}
 			}
-			p.Odd[r.String()] = k.Drops[r]
-		default:
-			p.Drops[r.String()] = k.Drops[r]
+			by[r.String()] = n
 		}
 	}
-	return p
+	return by
 }
 
 func takePause(s *dataplane.Switch, n unit.Port, c unit.Priority) Pause {

@@ -159,27 +159,18 @@ Exit status: 0 the folder is written; 2 not, and nothing of it is left.`,
 
 // logLimitFlag adds the flag --log-limit, which sets a key of the scenario.
 func logLimitFlag(c *cobra.Command, all *[]strictyaml.Setting) {
-	c.Flags().Var(&logLimit{all: all}, "log-limit", "maximum size of each node's event log in MiB, instead of the file's")
-}
-
-type logLimit struct {
-	all  *[]strictyaml.Setting
-	text string
-}
-
-func (l *logLimit) String() string { return l.text }
-func (l *logLimit) Type() string   { return "MiB" }
-
-func (l *logLimit) Set(text string) error {
-	if n, err := strconv.Atoi(text); err != nil || n < 1 || n > config.LogLimitMax {
-		return fmt.Errorf("valid: 1 to %d", config.LogLimitMax)
-	}
-	if l.text != "" {
-		return errors.New("given twice")
-	}
-	l.text = text
-	*l.all = append(*l.all, strictyaml.Setting{Path: scenario.LogLimitKey, Text: text})
-	return nil
+	given := false
+	c.Flags().Func("log-limit", "maximum size of each node's event log in `MiB`, instead of the file's", func(text string) error {
+		if n, err := strconv.Atoi(text); err != nil || n < 1 || n > config.LogLimitMax {
+			return fmt.Errorf("valid: 1 to %d", config.LogLimitMax)
+		}
+		if given {
+			return errors.New("given twice")
+		}
+		given = true
+		*all = append(*all, strictyaml.Setting{Path: scenario.LogLimitKey, Text: text})
+		return nil
+	})
 }
 
 // replaceFlag adds the flag --replace to a command that builds a lab.
@@ -208,8 +199,7 @@ func labNodes() *cobra.Command {
 
 // orReplace suggests --replace in the error that a lab already exists.
 func orReplace(err error) error {
-	var exists *netnslab.ExistsError
-	if errors.As(err, &exists) {
+	if _, exists := errors.AsType[*netnslab.ExistsError](err); exists {
 		return fmt.Errorf("%w; or give --replace", err)
 	}
 	return err

@@ -194,10 +194,8 @@ busy to tell; 2 it could not be played.`,
 
 // show records the runs of a show and serves the page, or writes it to a file.
 func (opt *playOptions) show(cmd *cobra.Command) error {
-	for _, flag := range []string{"ui", "json", "pcap", "response"} {
-		if cmd.Flags().Changed(flag) {
-			return fmt.Errorf("demo: --show goes with none of --json, --pcap, --response, --ui")
-		}
+	if slices.ContainsFunc([]string{"ui", "json", "pcap", "response"}, cmd.Flags().Changed) {
+		return errors.New("demo: --show goes with none of --json, --pcap, --response, --ui")
 	}
 	if opt.rootless {
 		return errStays

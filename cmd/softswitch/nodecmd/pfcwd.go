@@ -25,10 +25,7 @@ a watchdog can be started on a switch without a detector, or with another watchd
 	s.target.Flags(c, c.PersistentFlags(), "switch")
 	shown := below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
 	s.printFlags(shown.PersistentFlags(), "switch")
-	order := func(cmd *cobra.Command, do func(control.Endpoint) error) error {
-		return s.target.Order(cmd, chosen, do)
-	}
-	start, stop := pfcwdStart(order), pfcwdStop(order)
+	start, stop := pfcwdStart(s, &chosen), pfcwdStop(s, &chosen)
 	for _, sub := range []*cobra.Command{start, stop} {
 		sub.Flags().StringSliceVar(&chosen, "switch", nil, "switches of the lab (default: all)")
 		sub.RegisterFlagCompletionFunc("switch", s.target.Complete(cli.SwitchNames))
@@ -38,10 +35,7 @@ a watchdog can be started on a switch without a detector, or with another watchd
 	return c
 }
 
-// pfcwdOrder calls do for each switch.
-type pfcwdOrder func(cmd *cobra.Command, do func(control.Endpoint) error) error
-
-func pfcwdStart(order pfcwdOrder) *cobra.Command {
+func pfcwdStart(s *shower, chosen *[]string) *cobra.Command {
 	var action string
 	var restoration int
 	c := &cobra.Command{
@@ -61,7 +55,7 @@ when no pause has arrived for the restoration time, by default twice DETECTION_M
 			if err != nil {
 				return err
 			}
-			return order(cmd, func(e control.Endpoint) error { return client.StartWatchdog(e, p) })
+			return s.target.Order(cmd, *chosen, func(e control.Endpoint) error { return client.StartWatchdog(e, p) })
 		},
 	}
 	actions := []string{"drop", "forward", "alert"}
@@ -71,13 +65,13 @@ when no pause has arrived for the restoration time, by default twice DETECTION_M
 	return c
 }
 
-func pfcwdStop(order pfcwdOrder) *cobra.Command {
+func pfcwdStop(s *shower, chosen *[]string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "stop [PORT...]",
 		Short:   "Stop the watchdog, on all ports or on some",
 		Example: "  sudo softswitch pfcwd stop\n  sudo softswitch pfcwd stop --switch core0 to-agg0-0",
 		RunE: func(cmd *cobra.Command, ports []string) error {
-			return order(cmd, func(e control.Endpoint) error { return client.StopWatchdog(e, ports) })
+			return s.target.Order(cmd, *chosen, func(e control.Endpoint) error { return client.StopWatchdog(e, ports) })
 		},
 	}
 }
