@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 
+	"softswitch/internal/lists"
 	"softswitch/scenario"
 )
 
@@ -91,13 +92,8 @@ func (d *Detection) check(want scenario.Wanted, miss func(string, ...any)) {
 	}
 }
 
-func (v *Verdict) truePositives() (n int) {
-	for _, d := range v.Detections {
-		if d.TruePositive {
-			n++
-		}
-	}
-	return n
+func (v *Verdict) truePositives() int {
+	return len(lists.Where(v.Detections, func(d Detection) bool { return d.TruePositive }))
 }
 
 func yesNo(b bool) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 )
 
 // countDropped fills in what was dropped on purpose, by flow. It comes after countFlows.
@@ -59,20 +60,12 @@ func (v *Verdict) writeDropped(t *table) {
 		named bool
 		whose string
 	}{{true, "that a cause names"}, {false, "that no cause names"}} {
-		var some []DroppedOf
-		for _, d := range v.DroppedOf {
-			if d.Named == x.named {
-				some = append(some, d)
-			}
-		}
+		some := lists.Where(v.DroppedOf, func(d DroppedOf) bool { return d.Named == x.named })
 		if some == nil {
 			continue
 		}
 		slices.SortStableFunc(some, func(a, b DroppedOf) int { return int(b.Frames - a.Frames) })
-		var parts []string
-		for _, d := range some[:min(len(some), DroppedShown)] {
-			parts = append(parts, fmt.Sprintf("%s %d (%s)", d.Flow, d.Frames, d.Share()))
-		}
+		parts := lists.Map(some[:min(len(some), DroppedShown)], func(d DroppedOf) string { return fmt.Sprintf("%s %d (%s)", d.Flow, d.Frames, d.Share()) })
 		if more := len(some) - DroppedShown; more > 0 {
 			parts = append(parts, fmt.Sprintf("and %d more", more))
 		}

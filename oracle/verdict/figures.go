@@ -1,8 +1,7 @@
 package verdict
 
 import (
-	"slices"
-
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -77,7 +76,7 @@ var Figures = []Figure{
 
 // Summed are the figures that have a Sum.
 func Summed() []Figure {
-	return slices.DeleteFunc(slices.Clone(Figures), func(f Figure) bool { return f.Sum == nil })
+	return lists.Where(Figures, func(f Figure) bool { return f.Sum != nil })
 }
 
 // when is a figure, nil unless it is known.
