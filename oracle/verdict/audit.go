@@ -417,12 +417,12 @@ func (a *auditor) intervalsAreInOrder() {
 func (a *auditor) deadlockIsThatOfIntervals() {
 	v, all := a.v, a.r.Truth.Intervals
 	if v.Deadlock != (len(all) > 0) || v.Recurrences != max(0, len(all)-1) {
-		a.broke("deadlock %s with %d recurrences, by %d times of one", yesNo(v.Deadlock), v.Recurrences, len(all))
+		a.broke("deadlock %s with %d recurrences, by %d times of one", yesNo[v.Deadlock], v.Recurrences, len(all))
 		return
 	}
 	if !v.Deadlock {
 		if v.Onset != 0 || v.Recovered || v.FalseNegatives > 0 || v.truePositives() > 0 {
-			a.broke("no deadlock, and yet onset %s ms, recovered %s, %d missed, %d truly declared", ms(v.Onset), yesNo(v.Recovered), v.FalseNegatives, v.truePositives())
+			a.broke("no deadlock, and yet onset %s ms, recovered %s, %d missed, %d truly declared", ms(v.Onset), yesNo[v.Recovered], v.FalseNegatives, v.truePositives())
 		}
 		return
 	}
@@ -441,7 +441,7 @@ func (v *Verdict) lasts() bool { return v.Deadlock && !v.Recovered && !v.Recover
 func (a *auditor) endIsThatOfTheLog() {
 	stuck := !a.r.Truth.History.At(a.r.Truth.End).Empty()
 	if lasts := a.v.lasts(); stuck != lasts {
-		a.broke("a deadlock at the end: %s, and by the log: %s", yesNo(lasts), yesNo(stuck))
+		a.broke("a deadlock at the end: %s, and by the log: %s", yesNo[lasts], yesNo[stuck])
 	}
 	if end := a.r.Truth.End - a.r.Start; end != a.v.Duration {
 		a.broke("the logs end at %s ms, the run at %s ms", ms(end), ms(a.v.Duration))
@@ -478,7 +478,7 @@ func (a *auditor) timelineTellsOfDeadlocks() {
 	}
 	lasts := a.v.lasts()
 	if begun < times || (begun > over) != lasts {
-		a.broke("on the time line %d deadlocks begin and %d end, where there were %d times of one and the last lasts: %s", begun, over, times, yesNo(lasts))
+		a.broke("on the time line %d deadlocks begin and %d end, where there were %d times of one and the last lasts: %s", begun, over, times, yesNo[lasts])
 	}
 	if n, all := len(a.v.Timeline), len(a.r.Truth.Timeline); n != all {
 		a.broke("on the time line %d moments, of %d", n, all)

@@ -110,9 +110,9 @@ func (r *Report) writeCandidates(w io.Writer) {
 			goodput = mbits(c.Total)
 		}
 		if c.Control != nil {
-			control = yes(c.Control.Causal)
+			control = yes[c.Control.Causal]
 		}
-		fmt.Fprintf(w, "  %v\t%s\t%s\t%s\t%s\n", c.Treatment, yes(c.Causal), yes(c.Sufficient), goodput, control)
+		fmt.Fprintf(w, "  %v\t%s\t%s\t%s\t%s\n", c.Treatment, yes[c.Causal], yes[c.Sufficient], goodput, control)
 	}
 }
 
@@ -156,12 +156,8 @@ func (r *Report) writeSmallest(w io.Writer) {
 	fmt.Fprintf(w, "least harm: %v; %s Mbit/s arrive instead of %s\n", best.Treatment, mbits(best.Total), mbits(r.Untreated.Total))
 }
 
-func yes(is bool) string {
-	if is {
-		return "yes"
-	}
-	return "no"
-}
+// yes is how a statement that is true, or is not, is shown.
+var yes = map[bool]string{true: "yes", false: "no"}
 
 func count(n int, what string) string {
 	if n == 1 {

@@ -126,12 +126,8 @@ func lasting(f observe.Finding) string {
 	return "over after " + Milliseconds(f.Over-f.At) + " ms"
 }
 
-func yesNo(yes bool) string {
-	if yes {
-		return "yes"
-	}
-	return "no"
-}
+// yesNo is how a statement that is true, or is not, is shown.
+var yesNo = map[bool]string{true: "yes", false: "no"}
 
 // labelled are a switch's labels, and the switch's name.
 type labelled struct {
@@ -245,13 +241,12 @@ func Deadlocks() View[Declared] {
 				all[i].names = names
 			}
 		},
-		Tables: func(d Declared) []table {
-			t := table{header: []string{"Declared at", "Queue", "Priority group", "Trigger", "On loop", "State", "Label"}, left: 7}
-			for _, f := range d.Findings {
-				t.add(clock(f.At), place(f.Queue), place(f.Bucket), names.of(f.Trigger), yesNo(f.OnLoop), lasting(f), names.label(f.Label))
-			}
-			return []table{t}
-		},
+		Tables: one(table{header: []string{"Declared at", "Queue", "Priority group", "Trigger", "On loop", "State", "Label"}, left: 7},
+			func(t *table, d Declared) {
+				for _, f := range d.Findings {
+					t.add(clock(f.At), place(f.Queue), place(f.Bucket), names.of(f.Trigger), yesNo[f.OnLoop], lasting(f), names.label(f.Label))
+				}
+			}),
 	}
 }
 
@@ -259,20 +254,19 @@ func Deadlocks() View[Declared] {
 func Causes() View[Declared] {
 	v := Deadlocks()
 	v.Empty = "No cause of a deadlock has been named."
-	v.Tables = func(d Declared) []table {
-		t := table{header: []string{"Declared at", "Cause", "At", "From", "On loop", "Flows", "Confidence"}, left: 6}
-		for _, f := range d.Findings {
-			for i, c := range f.Causes {
-				what := fmt.Sprintf("%d: %s", i+1, c.Type)
-				if c.Together {
-					what = fmt.Sprintf("%d: and %s", i+1, c.Type)
+	v.Tables = one(table{header: []string{"Declared at", "Cause", "At", "From", "On loop", "Flows", "Confidence"}, left: 6},
+		func(t *table, d Declared) {
+			for _, f := range d.Findings {
+				for i, c := range f.Causes {
+					what := fmt.Sprintf("%d: %s", i+1, c.Type)
+					if c.Together {
+						what = fmt.Sprintf("%d: and %s", i+1, c.Type)
+					}
+					t.add(clock(f.At), what, d.names.of(c.At), d.names.in(c.In), yesNo[c.OnLoop],
+						cmp.Or(strings.Join(c.Flows, " "), "-"), fmt.Sprintf("%d %%", c.Confidence))
 				}
-				t.add(clock(f.At), what, d.names.of(c.At), d.names.in(c.In), yesNo(c.OnLoop),
-					cmp.Or(strings.Join(c.Flows, " "), "-"), fmt.Sprintf("%d %%", c.Confidence))
 			}
-		}
-		return []table{t}
-	}
+		})
 	return v
 }
 
@@ -281,13 +275,12 @@ func Actions() View[Declared] {
 	return View[Declared]{
 		Fetch: fetchDeadlocks,
 		Merge: true, Empty: "No action is in effect.",
-		Tables: func(d Declared) []table {
-			t := table{header: []string{"Since", "Action", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7}
-			for _, m := range d.Actions {
-				t.add(clock(m.Since), amount(m), orAll(m.Bucket), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
-			}
-			return []table{t}
-		},
+		Tables: one(table{header: []string{"Since", "Action", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7},
+			func(t *table, d Declared) {
+				for _, m := range d.Actions {
+					t.add(clock(m.Since), amount(m), orAll(m.Bucket), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
+				}
+			}),
 	}
 }
 
@@ -321,12 +314,11 @@ func Labels() View[labelled] {
 				all[i].names = names
 			}
 		},
-		Tables: func(l labelled) []table {
-			t := table{header: []string{"Port", "Priority", "Paused", "Label in", "XOFF", "Label out"}, left: 6}
-			for _, l := range l.labels {
-				t.add(l.Port, strconv.Itoa(l.Class), yesNo(l.Paused), names.label(l.In), yesNo(l.XOFF), names.label(l.Out))
-			}
-			return []table{t}
-		},
+		Tables: one(table{header: []string{"Port", "Priority", "Paused", "Label in", "XOFF", "Label out"}, left: 6},
+			func(t *table, l labelled) {
+				for _, l := range l.labels {
+					t.add(l.Port, strconv.Itoa(l.Class), yesNo[l.Paused], names.label(l.In), yesNo[l.XOFF], names.label(l.Out))
+				}
+			}),
 	}
 }

@@ -73,7 +73,7 @@ func addNICClasses(t *table, n *observe.NIC) {
 		if k.Sent+k.Received+k.Pause.Count+k.PauseSent == 0 {
 			continue
 		}
-		t.add(n.Name, strconv.Itoa(class), Thousands(k.Sent), Thousands(k.Received), yesNo(k.Paused), Thousands(k.Pause.Count), Milliseconds(k.Pause.Total(k.Paused, n.At)),
+		t.add(n.Name, strconv.Itoa(class), Thousands(k.Sent), Thousands(k.Received), yesNo[k.Paused], Thousands(k.Pause.Count), Milliseconds(k.Pause.Total(k.Paused, n.At)),
 			Thousands(k.Send.Bytes), Thousands(k.Receive.Bytes), Thousands(k.PauseSent))
 	}
 }
