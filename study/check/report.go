@@ -122,16 +122,8 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 	for _, ports := range c.from {
 		r.Hosts += len(ports)
 	}
-	bounded := 0
-	for _, res := range results {
-		if res.Cyclic {
-			r.Cyclic++
-		}
-		if res.Bounded {
-			bounded++
-		}
-	}
-	if bounded > 0 {
+	r.Cyclic = len(lists.Where(results, func(res *Result) bool { return res.Cyclic }))
+	if bounded := len(lists.Where(results, func(res *Result) bool { return res.Bounded })); bounded > 0 {
 		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %d cycles, were looked at", bounded, maxRoots, maxOfCase))
 	}
 	all := c.merge(results)
@@ -140,9 +132,7 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 		r.More = len(all) - maxCycles
 		all = all[:maxCycles]
 	}
-	for _, m := range all {
-		r.Cycles = append(r.Cycles, c.describe(m))
-	}
+	r.Cycles = append(r.Cycles, lists.Map(all, c.describe)...)
 	c.explain(r.Cycles)
 	return r
 }
@@ -166,27 +156,19 @@ func (c *Checker) describe(m *merged) Cycle {
 			Queue: unit.NodePort{Node: c.plan.Fabric.Nodes[from.sw].ID, Port: from.n},
 		})
 	}
-	switch {
-	case c.alike && m.classes != 0:
-		for _, p := range c.lossless {
-			if m.classes.Has(p) {
-				out.Classes = append(out.Classes, int(p))
-			}
-		}
-		for i := range out.Hops {
-			out.Hops[i].Class = out.Classes[0]
-		}
-	case c.alike:
-		for _, p := range c.lossless {
+	if !c.alike {
+		out.Classes = lists.Map(out.Hops, func(h Hop) int { return h.Class })
+		slices.Sort(out.Classes)
+		out.Classes = slices.Compact(out.Classes)
+		return out
+	}
+	for _, p := range c.lossless {
+		if m.classes == 0 || m.classes.Has(p) {
 			out.Classes = append(out.Classes, int(p))
 		}
-	default:
-		for _, h := range out.Hops {
-			if !slices.Contains(out.Classes, h.Class) {
-				out.Classes = append(out.Classes, h.Class)
-			}
-		}
-		slices.Sort(out.Classes)
+	}
+	for i := range out.Hops {
+		out.Hops[i].Class = out.Classes[0]
 	}
 	return out
 }
@@ -357,10 +339,7 @@ func (c *Cure) writeText(w io.Writer) {
 	case c.Left > 0:
 		fmt.Fprintf(w, "  %s\tno: %d cycles are left\n", c.Name, c.Left)
 	case c.Name == "routes":
-		how := "found step by step; fewer may do"
-		if c.Exact {
-			how = "no fewer do"
-		}
+		how := map[bool]string{true: "no fewer do", false: "found step by step; fewer may do"}[c.Exact]
 		fmt.Fprintf(w, "  %s\t%d to change; %s; checked: no cycle is left\n", c.Name, len(c.Routes), how)
 		for _, r := range c.Routes[:min(len(c.Routes), routesShown)] {
 			fmt.Fprintf(w, "\t  - {at: %s, to: %s, ports: [%s], backup: [%s]}\n", r.At, r.To, strings.Join(r.Ports, ", "), strings.Join(r.Backup, ", "))
@@ -399,11 +378,7 @@ func (c *Cycle) writeText(w io.Writer, n int) {
 	if len(c.Flows) > 0 {
 		closed = "the flows " + some(c.Flows) + " close it"
 	}
-	kind := ""
-	if c.RoutingLoop {
-		kind = "; a routing loop"
-	}
-	fmt.Fprintf(w, "\t%s, in %s%s\n", closed, inClasses(c.Classes), kind)
+	fmt.Fprintf(w, "\t%s, in %s%s\n", closed, inClasses(c.Classes), map[bool]string{true: "; a routing loop"}[c.RoutingLoop])
 	if c.Witness != nil {
 		fmt.Fprintf(w, "\t%s\n", c.Witness.text())
 	}

@@ -249,11 +249,11 @@ func span(t unit.Time) string { return strings.ReplaceAll(t.String(), "µ", "u")
 func (s *search) run(ctx context.Context) error {
 	for _, o := range s.options {
 		plan, err := s.compile(&o)
-		if err != nil {
-			return fmt.Errorf("a witness of %s: %w", s.plan.Scenario.Name, err)
+		onset, ok := unit.Time(0), false
+		if err == nil {
+			s.tries++
+			onset, ok, err = s.play(ctx, plan)
 		}
-		s.tries++
-		onset, ok, err := s.play(ctx, plan)
 		if err != nil {
 			return fmt.Errorf("a witness of %s: %w", s.plan.Scenario.Name, err)
 		}
@@ -332,10 +332,5 @@ func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time
 }
 
 func allStuck(s *oracle.Stuck, queues []oracle.Queue) bool {
-	for _, q := range queues {
-		if !s.InCore(q) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(queues, func(q oracle.Queue) bool { return !s.InCore(q) })
 }
