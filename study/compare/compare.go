@@ -37,6 +37,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -211,7 +212,7 @@ func planOf(src *Source, sys System) (*scenario.Plan, error) {
 
 // progress is a row in a few words.
 func (r *Row) progress() string {
-	why := cmp.Or(r.NotApplicable, r.Failed)
+	why := r.reason()
 	if why != "" {
 		why = ": " + why
 	}
@@ -226,14 +227,7 @@ func ReportTo(w io.Writer) func(done, of int, what string) {
 }
 
 // Failed is the rows that could not be played though they should have been.
-func (c *Comparison) Failed() (rows []*Row) {
-	for i := range c.Rows {
-		if c.Rows[i].Failed != "" {
-			rows = append(rows, &c.Rows[i])
-		}
-	}
-	return rows
-}
+func (c *Comparison) Failed() []*Row { return c.where(func(r *Row) bool { return r.Failed != "" }) }
 
 // Failure is nil if everything was played.
 func (c *Comparison) Failure() error {
@@ -246,30 +240,34 @@ func (c *Comparison) Failure() error {
 
 // names are the scenarios, or the systems, of the rows, each once and in order.
 func (c *Comparison) names(of func(*Row) string) (names []string) {
-	seen := map[string]bool{}
 	for i := range c.Rows {
-		if n := of(&c.Rows[i]); !seen[n] {
-			seen[n] = true
+		if n := of(&c.Rows[i]); !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}
 	return names
 }
 
-func (c *Comparison) scenarios() []string {
-	return c.names(func(r *Row) string { return r.Scenario })
-}
+func (c *Comparison) scenarios() []string { return c.names(func(r *Row) string { return r.Scenario }) }
 
-func (c *Comparison) systems() []string {
-	return c.names(func(r *Row) string { return r.System })
-}
+func (c *Comparison) systems() []string { return c.names(func(r *Row) string { return r.System }) }
 
-// of are the rows of one scenario, in the order of the systems.
-func (c *Comparison) of(scenario string) (rows []*Row) {
+// where are the rows that is is true of, in their order.
+func (c *Comparison) where(is func(*Row) bool) (rows []*Row) {
 	for i := range c.Rows {
-		if c.Rows[i].Scenario == scenario {
+		if is(&c.Rows[i]) {
 			rows = append(rows, &c.Rows[i])
 		}
 	}
 	return rows
+}
+
+// of are the rows of one scenario, in the order of the systems.
+func (c *Comparison) of(scenario string) []*Row {
+	return c.where(func(r *Row) bool { return r.Scenario == scenario })
+}
+
+// played are the rows of one system that have figures, in the order of the scenarios.
+func (c *Comparison) played(system string) []*Row {
+	return c.where(func(r *Row) bool { return r.System == system && r.Figures != nil })
 }

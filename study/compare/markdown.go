@@ -39,13 +39,12 @@ func (c *Comparison) WriteMarkdown(w io.Writer, notes []string) error {
 	c.writeConnections(&b)
 	if c.World == "live" {
 		b.WriteString("What each system needs, where it fails and why: [comparison.md](comparison.md).\n\n")
-		_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
-		return err
-	}
-	b.WriteString("## The systems\n\n")
-	all := texts()
-	for _, s := range c.described() {
-		fmt.Fprintf(&b, "### `%s`\n\n%s\n\n", s.Name, cmp.Or(all[s.Name], s.About+"."))
+	} else {
+		b.WriteString("## The systems\n\n")
+		all := texts()
+		for _, s := range c.described() {
+			fmt.Fprintf(&b, "### `%s`\n\n%s\n\n", s.Name, cmp.Or(all[s.Name], s.About+"."))
+		}
 	}
 	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
 	return err
@@ -116,11 +115,7 @@ func (c *Comparison) writeMatrix(b *strings.Builder) {
 func (c *Comparison) writeReasons(b *strings.Builder) {
 	var order []string
 	where := map[string][]string{}
-	for i := range c.Rows {
-		r := &c.Rows[i]
-		if r.Figures != nil {
-			continue
-		}
+	for _, r := range c.where(func(r *Row) bool { return r.Figures == nil }) {
 		why := r.Failed
 		if why == "" {
 			why, _, _ = strings.Cut(r.NotApplicable, ": ")

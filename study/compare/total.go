@@ -56,11 +56,7 @@ func (c *Comparison) totals() (totals []Total) {
 		t := Total{System: s, Outcomes: map[Outcome]int{}}
 		var all, locked []verdict.Sums
 		var shares []float64
-		for i := range c.Rows {
-			r := &c.Rows[i]
-			if r.System != s || r.Figures == nil {
-				continue
-			}
+		for _, r := range c.played(s) {
 			all = append(all, r.Sums)
 			if !slices.Contains(deadlocking, r.Scenario) {
 				continue
@@ -102,10 +98,7 @@ func (t *Total) quiet() bool { return t.Outcomes[Clear]+t.Outcomes[Alarm] == t.S
 
 // atEnd is Goodput, or nothing if nobody shares in it.
 func (t *Total) atEnd() string {
-	if t.Shared == 0 {
-		return nothing
-	}
-	return strconv.FormatFloat(t.Goodput, 'f', 0, 64)
+	return known(t.Shared != 0, strconv.FormatFloat(t.Goodput, 'f', 0, 64))
 }
 
 // totalRows are the table of totals, the first of them its heads.

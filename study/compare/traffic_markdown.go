@@ -29,11 +29,8 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	t.sum(&b, false, Traffic(), func(r *TrafficRow) int { return r.Deadlocks })
 	b.WriteString("\n## Onset\n\nOf the runs with a deadlock, in ms from the scenario's start: the median, with its interval by the order of\nthe runs.\n\n")
 	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string {
-		if r.Deadlocks == 0 {
-			return "–"
-		}
 		m := r.OnsetMedian
-		return interval(milliseconds(m.P50), milliseconds(m.Low), milliseconds(m.High))
+		return known(r.Deadlocks > 0, interval(milliseconds(m.P50), milliseconds(m.Low), milliseconds(m.High)))
 	})
 	b.WriteString("\n## Pauses\n\nXOFF frames of a run: the median, with its interval.\n\n")
 	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string {
@@ -64,10 +61,7 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 
 // share is n of the runs of a row in per cent, with its interval.
 func (t *Table) share(n int) string {
-	if n == 0 {
-		return "–"
-	}
-	return stat.Share{N: n, Of: t.Runs}.String()
+	return known(n > 0, stat.Share{N: n, Of: t.Runs}.String())
 }
 
 // interval is a figure with its interval, which is left out where it is nothing but the figure.
@@ -153,8 +147,7 @@ func (t *Table) WriteText(w io.Writer) error {
 		if response {
 			kinds, head = Responses(), "runs that end in a deadlock"
 		}
-		fmt.Fprintf(&b, "%s, of %d\n", head, t.Runs)
-		fmt.Fprintf(&b, "%-24s", "")
+		fmt.Fprintf(&b, "%s, of %d\n%-24s", head, t.Runs, "")
 		for _, k := range kinds {
 			fmt.Fprintf(&b, "%*s", len(k.Name)+2, k.Name)
 		}
