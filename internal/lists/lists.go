@@ -12,6 +12,20 @@ func Map[S ~[]T, T, R any](from S, f func(T) R) (to []R) {
 	return to
 }
 
+// Once returns what f lists of the elements of from, each at its first place alone; nil if there is none.
+func Once[S ~[]T, T any, R comparable](from S, f func(T) []R) (to []R) {
+	known := map[R]bool{}
+	for _, v := range from {
+		for _, r := range f(v) {
+			if !known[r] {
+				known[r] = true
+				to = append(to, r)
+			}
+		}
+	}
+	return to
+}
+
 // Where returns the elements of from that is is true of, in order; nil if there is none.
 func Where[S ~[]T, T any](from S, is func(T) bool) (to S) {
 	for _, v := range from {

@@ -3,6 +3,7 @@ package lists
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -14,6 +15,16 @@ func TestMap(t *testing.T) {
 		if got := Map(empty, strconv.Itoa); got != nil {
 			t.Errorf("of %#v: %#v, want nil, which is null in JSON", empty, got)
 		}
+	}
+}
+
+func TestOnce(t *testing.T) {
+	words := func(text string) []string { return strings.Fields(text) }
+	if got := Once([]string{"b a b", "", "c a"}, words); !slices.Equal(got, []string{"b", "a", "c"}) {
+		t.Errorf("got %q, want each once, in order", got)
+	}
+	if got := Once([]string{""}, words); got != nil {
+		t.Errorf("got %#v, want nil", got)
 	}
 }
 

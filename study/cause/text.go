@@ -73,9 +73,7 @@ func (r *Report) writeChronology(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %d\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i+1, ms(p.From), to, p.Class, p.what(), bytes, waiting, p.why())
 	}
-	if more := len(c.Periods) - shown; more > 0 {
-		fmt.Fprintf(w, "  and %d more\n", more)
-	}
+	writeMore(w, len(c.Periods)-shown)
 }
 
 // what is who paused: "s1 to-s0 (on the loop)".
@@ -100,11 +98,7 @@ func (r *Report) writeCandidates(w io.Writer) {
 	fmt.Fprintf(w, "\ncandidates: each treated alone, from the start; its control is another one, drawn at random\n")
 	fmt.Fprintf(w, "  \tcausal\tsufficient\tMbit/s\tcontrol causal\n")
 	fmt.Fprintf(w, "  nothing\t\t\t%s\t\n", mbits(r.Untreated.Total))
-	for i, c := range r.Candidates {
-		if i == textCandidates {
-			fmt.Fprintf(w, "  and %d more\n", len(r.Candidates)-i)
-			break
-		}
+	for _, c := range r.Candidates[:min(len(r.Candidates), textCandidates)] {
 		goodput, control := "-", "-"
 		if c.Causal {
 			goodput = mbits(c.Total)
@@ -113,6 +107,14 @@ func (r *Report) writeCandidates(w io.Writer) {
 			control = yes[c.Control.Causal]
 		}
 		fmt.Fprintf(w, "  %v\t%s\t%s\t%s\t%s\n", c.Treatment, yes[c.Causal], yes[c.Sufficient], goodput, control)
+	}
+	writeMore(w, len(r.Candidates)-textCandidates)
+}
+
+// writeMore says how many lines of a part are left out.
+func writeMore(w io.Writer, n int) {
+	if n > 0 {
+		fmt.Fprintf(w, "  and %d more\n", n)
 	}
 }
 
@@ -149,9 +151,7 @@ func (r *Report) writeSmallest(w io.Writer) {
 	for _, x := range s.Sets[:min(len(s.Sets), textSets)] {
 		fmt.Fprintf(w, "  %v\t%s Mbit/s\n", x.Treatment, mbits(x.Total))
 	}
-	if more := len(s.Sets) - textSets; more > 0 {
-		fmt.Fprintf(w, "  and %d more\n", more)
-	}
+	writeMore(w, len(s.Sets)-textSets)
 	best := s.Sets[s.LeastHarm]
 	fmt.Fprintf(w, "least harm: %v; %s Mbit/s arrive instead of %s\n", best.Treatment, mbits(best.Total), mbits(r.Untreated.Total))
 }

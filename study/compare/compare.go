@@ -37,10 +37,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 )
@@ -239,13 +239,8 @@ func (c *Comparison) Failure() error {
 }
 
 // names are the scenarios, or the systems, of the rows, each once and in order.
-func (c *Comparison) names(of func(*Row) string) (names []string) {
-	for i := range c.Rows {
-		if n := of(&c.Rows[i]); !slices.Contains(names, n) {
-			names = append(names, n)
-		}
-	}
-	return names
+func (c *Comparison) names(of func(*Row) string) []string {
+	return lists.Once(c.Rows, func(r Row) []string { return []string{of(&r)} })
 }
 
 func (c *Comparison) scenarios() []string { return c.names(func(r *Row) string { return r.Scenario }) }
