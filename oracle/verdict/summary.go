@@ -138,11 +138,7 @@ func (s *Summary) AllMet() bool { return s.Met == len(s.Runs) && s.Count("invali
 func (s *Summary) WriteText(w io.Writer) error {
 	var t table
 	t.line("%s: %s, detector %s, %d runs", s.Scenario, s.World, cmp.Or(s.Detector, "none"), len(s.Runs))
-	number := "run"
-	if s.World == "sim" {
-		number = "seed"
-	}
-	rows := [][]string{{number, "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}
+	rows := [][]string{{or("run", s.World == "sim", "seed"), "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}
 	for i, v := range s.Runs {
 		run, met, d := uint64(i+1), "met", v.first()
 		if s.World == "sim" {

@@ -338,9 +338,5 @@ func (v *Verdict) shared() string {
 	if v.NodesPerProcess == 0 {
 		return ""
 	}
-	how := ""
-	if v.Polled {
-		how = ", which polls"
-	}
-	return fmt.Sprintf("; hosted: up to %d nodes in a process%s", v.NodesPerProcess, how)
+	return fmt.Sprintf("; hosted: up to %d nodes in a process%s", v.NodesPerProcess, or("", v.Polled, ", which polls"))
 }

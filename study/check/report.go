@@ -139,9 +139,9 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 
 // describe puts a cycle in words.
 func (c *Checker) describe(m *merged) Cycle {
-	out := Cycle{Cases: m.count, Flows: []string{}, Classes: []int{}, Hops: []Hop{}, Turns: make([]Turn, len(m.edges)), merged: m}
-	for _, i := range m.cases {
-		out.Failures = append(out.Failures, c.Name(c.Case(i)))
+	out := Cycle{
+		Failures: lists.Map(m.cases, func(i int) []string { return c.Name(c.Case(i)) }), Cases: m.count,
+		Flows: []string{}, Classes: []int{}, Hops: []Hop{}, Turns: make([]Turn, len(m.edges)), merged: m,
 	}
 	first := c.Case(m.cases[0])
 	out.When = [...]string{"no failure", "one failure", "two failures"}[m.rank]

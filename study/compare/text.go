@@ -28,11 +28,8 @@ func (c *Comparison) WriteText(w io.Writer) error {
 			continue
 		}
 		outcome, atEnd := r.brief()
-		cells := []string{r.Scenario, r.System, string(outcome)}
-		for _, key := range []string{"latency_ns", "recovery_ns", "recurrences", "lossless_lost", "response_dropped", "policed"} {
-			cells = append(cells, told(r.Sums, key))
-		}
-		fmt.Fprintln(t, strings.Join(append(cells, atEnd), "\t"))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.Scenario, r.System, outcome, strings.Join(tolds(r.Sums,
+			"latency_ns", "recovery_ns", "recurrences", "lossless_lost", "response_dropped", "policed"), "\t"), atEnd)
 	}
 	for _, rows := range [][][]string{c.totalRows(), c.connectionRows()} {
 		for i, cells := range rows {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 )
 
@@ -36,17 +37,14 @@ func (t *Total) alarms() int {
 
 // deadlocking are the scenarios that deadlock with no system or, if that was not
 // played, with any.
-func (c *Comparison) deadlocking() (names []string) {
-	for _, s := range c.scenarios() {
+func (c *Comparison) deadlocking() []string {
+	return lists.Where(c.scenarios(), func(s string) bool {
 		rows := c.of(s)
 		if i := slices.IndexFunc(rows, func(r *Row) bool { return r.System == "none" && r.Figures != nil }); i >= 0 {
 			rows = rows[i : i+1]
 		}
-		if slices.ContainsFunc(rows, func(r *Row) bool { return r.Figures != nil && r.Count("deadlock") > 0 }) {
-			names = append(names, s)
-		}
-	}
-	return names
+		return slices.ContainsFunc(rows, func(r *Row) bool { return r.Figures != nil && r.Count("deadlock") > 0 })
+	})
 }
 
 // totals are in the order of the systems.
