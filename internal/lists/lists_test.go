@@ -28,6 +28,13 @@ func TestOnce(t *testing.T) {
 	}
 }
 
+func TestSum(t *testing.T) {
+	square := func(n int) int64 { return int64(n * n) }
+	if got, none := Sum([]int{3, -1, 2}, square), Sum([]int{}, square); got != 14 || none != 0 {
+		t.Errorf("got %d, and %d of none; want 14 and 0", got, none)
+	}
+}
+
 func TestWhere(t *testing.T) {
 	odd := func(n int) bool { return n%2 == 1 }
 	all := []int{3, 2, 1}

@@ -42,13 +42,12 @@ func (v *Verdict) named() (flows, hosts []string) {
 }
 
 // dropped is how many frames were dropped on purpose of flows that are named, or of those that are not.
-func (v *Verdict) dropped(named bool) (frames int) {
-	for _, d := range v.DroppedOf {
-		if d.Named == named {
-			frames += int(d.Frames)
-		}
-	}
-	return frames
+func (v *Verdict) dropped(named bool) int {
+	return lists.Sum(v.droppedOf(named), func(d DroppedOf) int { return int(d.Frames) })
+}
+
+func (v *Verdict) droppedOf(named bool) []DroppedOf {
+	return lists.Where(v.DroppedOf, func(d DroppedOf) bool { return d.Named == named })
 }
 
 // DroppedShown is how many flows a line has. Chosen: what fits in a line or two; the JSON has all.
@@ -60,7 +59,7 @@ func (v *Verdict) writeDropped(t *table) {
 		named bool
 		whose string
 	}{{true, "that a cause names"}, {false, "that no cause names"}} {
-		some := lists.Where(v.DroppedOf, func(d DroppedOf) bool { return d.Named == x.named })
+		some := v.droppedOf(x.named)
 		if some == nil {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/topo"
@@ -177,10 +178,7 @@ func (v *Verdict) lossText() string {
 		parts = append(parts, fmt.Sprintf("%d %s%s", l.Frames, l.Reason, or("", l.Node != "", " at "+l.Node)))
 	}
 	if more := len(v.LosslessLostAt) - lossShown; more > 0 {
-		rest := 0
-		for _, l := range v.LosslessLostAt[lossShown:] {
-			rest += l.Frames
-		}
+		rest := lists.Sum(v.LosslessLostAt[lossShown:], func(l Loss) int { return l.Frames })
 		parts = append(parts, fmt.Sprintf("%d elsewhere", rest))
 	}
 	return strings.Join(parts, ", ")

@@ -3,6 +3,7 @@ package cause
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 )
 
@@ -58,9 +59,5 @@ func (n *Innocents) Share(flows []verdict.FlowResult) (share float64, ok bool) {
 
 // mean is the mean of rates.
 func mean(rates []int64) float64 {
-	sum := int64(0)
-	for _, r := range rates {
-		sum += r
-	}
-	return float64(sum) / float64(len(rates))
+	return float64(lists.Sum(rates, func(r int64) int64 { return r })) / float64(len(rates))
 }

@@ -119,9 +119,7 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: len(c.links), Subnets: len(c.dests),
 		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
 	}
-	for _, ports := range c.from {
-		r.Hosts += len(ports)
-	}
+	r.Hosts = lists.Sum(c.from, func(ports []unit.Port) int { return len(ports) })
 	r.Cyclic = len(lists.Where(results, func(res *Result) bool { return res.Cyclic }))
 	if bounded := len(lists.Where(results, func(res *Result) bool { return res.Bounded })); bounded > 0 {
 		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %d cycles, were looked at", bounded, maxRoots, maxOfCase))

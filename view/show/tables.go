@@ -37,12 +37,7 @@ type interfaceCount struct {
 }
 
 func countInterface(_ *observe.Switch, p *observe.Port) interfaceCount {
-	total := func(ns [unit.Priorities]uint64) (n uint64) {
-		for _, k := range ns {
-			n += k
-		}
-		return n
-	}
+	total := func(ns [unit.Priorities]uint64) uint64 { return lists.Sum(ns[:], func(n uint64) uint64 { return n }) }
 	out := interfaceCount{
 		Port: p.Name, Up: p.Up, RxOK: total(p.RxFrames), RxBytes: total(p.RxBytes), RxOver: p.Link.Drops,
 		TxOK: total(p.TxFrames), TxBytes: total(p.TxBytes), TxDrop: total(p.TxDropped) + p.Link.Lost, Reasons: map[string]uint64{}, Odd: map[string]uint64{},
