@@ -191,14 +191,10 @@ func (v *Verdict) slowest() []int {
 func (c *Completion) writeSizes(t *table) {
 	rows := [][]string{{"flows of", "flows", "done", "slowdown p50", "p95", "p99", "ms p50", "p95", "p99", "max"}}
 	row := func(name string, s *Completed) {
-		cells := []string{name, strconv.Itoa(s.Flows), strconv.Itoa(s.Done)}
-		for _, x := range []float64{s.Slowdown.P50, s.Slowdown.P95, s.Slowdown.P99} {
-			cells = append(cells, or("-", x > 0, fmt.Sprintf("%.2f", x)))
-		}
-		for _, x := range []unit.Time{s.Time.P50, s.Time.P95, s.Time.P99, s.Time.Max} {
-			cells = append(cells, or("-", s.Done > 0, ms(x)))
-		}
-		rows = append(rows, cells)
+		slow := func(x float64) string { return or("-", x > 0, fmt.Sprintf("%.2f", x)) }
+		took := func(x unit.Time) string { return or("-", s.Done > 0, ms(x)) }
+		rows = append(rows, cells(name, s.Flows, s.Done, slow(s.Slowdown.P50), slow(s.Slowdown.P95), slow(s.Slowdown.P99),
+			took(s.Time.P50), took(s.Time.P95), took(s.Time.P99), took(s.Time.Max)))
 	}
 	for i := range c.BySize {
 		row(c.BySize[i].sizes(), &c.BySize[i])

@@ -308,7 +308,7 @@ var errOnset = errors.New("the cycle is stuck")
 // play simulates a plan until the cycle is stuck, or to its end.
 func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time, ok bool, err error) {
 	queues := lists.Map(s.cycle.Hops, func(h Hop) oracle.Queue { return oracle.Queue{NodePort: h.Queue, Class: unit.Priority(h.Class)} })
-	w, err := sim.New(plan, sim.Options{
+	_, err = sim.Play(plan, sim.Options{
 		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, SampleAt: sim.Every(max(s.fill/4, 1)),
 		Sample: func(now unit.Time, w *sim.World) {
 			if !ok && allStuck(w.Stuck(), queues) {
@@ -322,10 +322,7 @@ func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time
 			return ctx.Err()
 		},
 	})
-	if err != nil {
-		return 0, false, err
-	}
-	if _, err = w.Run(); err != nil && !errors.Is(err, errOnset) {
+	if err != nil && !errors.Is(err, errOnset) {
 		return 0, false, err
 	}
 	return onset, ok, nil

@@ -105,11 +105,9 @@ func (c *Comparison) totalRows() [][]string {
 		"system", "scenarios", "no deadlock", "gone", "recurs", "found", "missed", "latency ms", "recovery ms", "alarms", "late", "lost", "dropped", "policed", "again", "innocent at end %", "innocent touched", "innocent lost", "innocent lost %", "innocent of treated %", "messages", "state B",
 	}}
 	for _, t := range c.totals() {
-		cells := []string{t.System}
-		for _, n := range []int{t.Scenarios, t.Outcomes[Clear] + t.Outcomes[Alarm], t.Outcomes[Gone], t.Outcomes[Recurs], t.Outcomes[Found], t.Outcomes[Missed]} {
-			cells = append(cells, strconv.Itoa(n))
-		}
-		rows = append(rows, append(cells, told(t.Sums, "latency_ns"), told(t.Sums, "recovery_ns"), strconv.Itoa(t.alarms()), told(t.everywhere, "late"),
+		o := t.Outcomes
+		counts := lists.Map([]int{t.Scenarios, o[Clear] + o[Alarm], o[Gone], o[Recurs], o[Found], o[Missed]}, strconv.Itoa)
+		rows = append(rows, append(append([]string{t.System}, counts...), told(t.Sums, "latency_ns"), told(t.Sums, "recovery_ns"), strconv.Itoa(t.alarms()), told(t.everywhere, "late"),
 			told(t.Sums, "lossless_lost"), told(t.Sums, "response_dropped"), told(t.Sums, "policed"), told(t.Sums, "recurrences"),
 			t.atEnd(), of(t.Touched, t.Innocents), lostOf(t.Robbed, t.RobbedOf), lostShare(t.Robbed, t.RobbedOf), wholePercent(t.OfTreated),
 			told(t.Sums, "control_messages"), told(t.everywhere, "detector_bytes_per_switch")))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/stat"
 	"softswitch/unit"
 )
@@ -104,13 +105,9 @@ func (t *Table) matrix(b *strings.Builder, response bool, kinds []Kind, cell fun
 	}
 }
 
-func (t *Table) scenarios() (names []string) {
-	for _, r := range t.Rows {
-		if r.Kind == UDP && !r.Response {
-			names = append(names, r.Scenario)
-		}
-	}
-	return names
+func (t *Table) scenarios() []string {
+	own := lists.Where(t.Rows, func(r TrafficRow) bool { return r.Kind == UDP && !r.Response })
+	return lists.Map(own, func(r TrafficRow) string { return r.Scenario })
 }
 
 func (t *Table) row(scenario, kind string, response bool) *TrafficRow {

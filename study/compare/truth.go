@@ -7,6 +7,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/dataplane"
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -129,9 +130,9 @@ func (m *Matrix) truth(ctx context.Context, src *Source, seed uint64) (f found) 
 		f.innocent = f.Innocents.Flows
 		return f
 	}
-	for _, flow := range s.Flows {
-		f.innocent = append(f.innocent, slices.Contains(s.PFC.Lossless, int(flow.Class)) && !s.Misbehaves(flow.To))
-	}
+	f.innocent = lists.Map(s.Flows, func(flow scenario.Flow) bool {
+		return slices.Contains(s.PFC.Lossless, int(flow.Class)) && !s.Misbehaves(flow.To)
+	})
 	return f
 }
 

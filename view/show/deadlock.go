@@ -10,6 +10,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/node/client"
 	"softswitch/node/observe"
 )
@@ -78,18 +79,13 @@ func (d Declared) MarshalJSON() ([]byte, error) {
 		Actions  []action  `json:"actions"`
 	}{d.setup.Detector, d.Deadlocks.Declared, []finding{}, []action{}}
 	for _, f := range d.Findings {
-		one := finding{
+		causes := lists.Map(f.Causes, func(c observe.Cause) cause { return cause{c, d.names.port(c.At), d.names.port(c.In)} })
+		out.Findings = append(out.Findings, finding{
 			At: rfc3339(f.At), Finding: f, Trigger: d.names.port(f.Trigger), Label: d.names.jsonLabel(f.Label),
-			Lasts: f.Over == 0, Over: rfc3339(f.Over), Causes: []cause{},
-		}
-		for _, c := range f.Causes {
-			one.Causes = append(one.Causes, cause{c, d.names.port(c.At), d.names.port(c.In)})
-		}
-		out.Findings = append(out.Findings, one)
+			Lasts: f.Over == 0, Over: rfc3339(f.Over), Causes: append([]cause{}, causes...),
+		})
 	}
-	for _, m := range d.Actions {
-		out.Actions = append(out.Actions, action{rfc3339(m.Since), m})
-	}
+	out.Actions = append(out.Actions, lists.Map(d.Actions, func(m observe.Action) action { return action{rfc3339(m.Since), m} })...)
 	return json.Marshal(out)
 }
 
@@ -102,19 +98,14 @@ func Lasts(all []Declared) bool {
 
 // blind is a warning if there are switches without a detector, else "".
 func blind(all []Declared) string {
-	n := 0
-	for _, d := range all {
-		if d.setup.Detector == "none" {
-			n++
-		}
-	}
-	switch {
-	case n == 0:
+	switch n := len(lists.Where(all, func(d Declared) bool { return d.setup.Detector == "none" })); n {
+	case 0:
 		return ""
-	case n == len(all):
+	case len(all):
 		return "No detector runs (--detector): a deadlock would not be declared."
+	default:
+		return fmt.Sprintf("No detector runs on %d of %d switches (--detector): a deadlock would not be declared there.", n, len(all))
 	}
-	return fmt.Sprintf("No detector runs on %d of %d switches (--detector): a deadlock would not be declared there.", n, len(all))
 }
 
 func place(p observe.Place) string { return p.Port + ":" + strconv.Itoa(p.Class) }
@@ -258,10 +249,7 @@ func Causes() View[Declared] {
 		func(t *table, d Declared) {
 			for _, f := range d.Findings {
 				for i, c := range f.Causes {
-					what := fmt.Sprintf("%d: %s", i+1, c.Type)
-					if c.Together {
-						what = fmt.Sprintf("%d: and %s", i+1, c.Type)
-					}
+					what := fmt.Sprintf("%d: %s%s", i+1, map[bool]string{true: "and "}[c.Together], c.Type)
 					t.add(clock(f.At), what, d.names.of(c.At), d.names.in(c.In), yesNo[c.OnLoop],
 						cmp.Or(strings.Join(c.Flows, " "), "-"), fmt.Sprintf("%d %%", c.Confidence))
 				}
