@@ -51,13 +51,9 @@ func (n *Innocents) Share(flows []verdict.FlowResult) (share float64, ok bool) {
 	got := 0.0
 	for i := range flows {
 		if n.Flows[i] {
-			got += mean(flows[i].OverTime)
+			rates := flows[i].OverTime
+			got += float64(lists.Sum(rates, func(r int64) int64 { return r })) / float64(len(rates))
 		}
 	}
 	return got / n.Goodput, true
-}
-
-// mean is the mean of rates.
-func mean(rates []int64) float64 {
-	return float64(lists.Sum(rates, func(r int64) int64 { return r })) / float64(len(rates))
 }

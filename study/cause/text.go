@@ -56,7 +56,8 @@ func (r *Report) writeDeadlock(w io.Writer) {
 
 func (r *Report) writeChronology(w io.Writer) {
 	c := r.Chronology
-	fmt.Fprintf(w, "\nchronology: the pauses that led to it, oldest first, with what waited in paused queues; %s\n", count(len(c.Sources), "source"))
+	fmt.Fprintf(w, "\nchronology: the pauses that led to it, oldest first, with what waited in paused queues; %d source%s\n",
+		len(c.Sources), map[bool]string{true: "s"}[len(c.Sources) != 1])
 	fmt.Fprintf(w, "  \tfrom ms\tto ms\tclass\tpaused by\tbytes\twaiting\tcaused by\n")
 	shown := 0
 	for i, p := range c.Periods {
@@ -158,13 +159,6 @@ func (r *Report) writeSmallest(w io.Writer) {
 
 // yes is how a statement that is true, or is not, is shown.
 var yes = map[bool]string{true: "yes", false: "no"}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // ms is t in milliseconds, to the microsecond.
 func ms(t unit.Time) string {

@@ -269,8 +269,8 @@ func (c *Checker) sender(n node) string {
 	for c.walker.start[n] < 0 {
 		n = c.tail(c.walker.via[n])
 	}
-	p := c.ports[c.walker.start[n]]
-	return c.hostAt(p.sw, p.n)
+	f, p := c.plan.Fabric, c.ports[c.walker.start[n]]
+	return f.Nodes[f.Nodes[p.sw].Ports[p.n].Peer.Node].Name
 }
 
 // receiver is a host of destination d, one whose frames are flooded if flooded.
@@ -283,11 +283,6 @@ func (c *Checker) receiver(d int, flooded bool) string {
 		}
 	}
 	return ""
-}
-
-func (c *Checker) hostAt(sw int32, p unit.Port) string {
-	f := c.plan.Fabric
-	return f.Nodes[f.Nodes[sw].Ports[p].Peer.Node].Name
 }
 
 // shown is how many cycles WriteText shows.

@@ -311,7 +311,8 @@ func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time
 	_, err = sim.Play(plan, sim.Options{
 		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, SampleAt: sim.Every(max(s.fill/4, 1)),
 		Sample: func(now unit.Time, w *sim.World) {
-			if !ok && allStuck(w.Stuck(), queues) {
+			stuck := w.Stuck()
+			if !ok && !slices.ContainsFunc(queues, func(q oracle.Queue) bool { return !stuck.InCore(q) }) {
 				onset, ok = now, true
 			}
 		},
@@ -326,8 +327,4 @@ func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time
 		return 0, false, err
 	}
 	return onset, ok, nil
-}
-
-func allStuck(s *oracle.Stuck, queues []oracle.Queue) bool {
-	return !slices.ContainsFunc(queues, func(q oracle.Queue) bool { return !s.InCore(q) })
 }

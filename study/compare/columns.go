@@ -130,11 +130,6 @@ func told(s verdict.Sums, key string) string {
 	return strconv.Itoa(s.Count(key))
 }
 
-// tolds is told of several figures.
-func tolds(s verdict.Sums, keys ...string) []string {
-	return lists.Map(keys, func(key string) string { return told(s, key) })
-}
-
 // known is a text, or nothing if what it tells is not known.
 func known(is bool, text string) string {
 	if !is {
