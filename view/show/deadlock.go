@@ -23,10 +23,9 @@ type Declared struct {
 }
 
 func fetchDeadlocks(e control.Endpoint) (d Declared, err error) {
-	if d.setup, err = client.Setup(e); err != nil {
-		return d, err
+	if d.setup, err = client.Setup(e); err == nil {
+		d.Deadlocks, err = client.Deadlocks(e)
 	}
-	d.Deadlocks, err = client.Deadlocks(e)
 	return d, err
 }
 
@@ -49,7 +48,7 @@ type cause struct {
 	In *port `json:"in"` // null if it is no turn
 }
 
-// measure is an observe.Action for programs, with the time by the wall clock too.
+// action is an observe.Action for programs, with the time by the wall clock too.
 type action struct {
 	Since *string `json:"since"` // RFC 3339
 	observe.Action
@@ -139,14 +138,6 @@ func (l labelled) MarshalJSON() ([]byte, error) {
 		out = append(out, named{Labels: at, In: l.names.jsonLabel(at.In), Out: l.names.jsonLabel(at.Out)})
 	}
 	return json.Marshal(out)
-}
-
-func fetchLabels(e control.Endpoint) (l labelled, err error) {
-	if l.setup, err = client.Setup(e); err != nil {
-		return l, err
-	}
-	l.labels, err = client.Labels(e)
-	return l, err
 }
 
 // switchPorts maps "node.port" to ports.
@@ -294,7 +285,12 @@ func orAll(p *observe.Place) string {
 func Labels() View[labelled] {
 	names := switchPorts{}
 	return View[labelled]{
-		Fetch: fetchLabels,
+		Fetch: func(e control.Endpoint) (l labelled, err error) {
+			if l.setup, err = client.Setup(e); err == nil {
+				l.labels, err = client.Labels(e)
+			}
+			return l, err
+		},
 		Merge: true, Empty: "No queue is paused and no priority group is XOFF.",
 		Prepare: func(all []labelled) {
 			for i := range all {
