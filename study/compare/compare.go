@@ -37,6 +37,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -126,22 +127,9 @@ func (m *Matrix) Run(outer context.Context) (*Comparison, error) {
 // each calls do for 0 to n-1, as many at once as the world allows, until one fails, and
 // reports what each returns; before is how many were done before, of all.
 func (m *Matrix) each(outer context.Context, n, before, all int, do func(ctx context.Context, i int) (string, error)) error {
-	finished := make(chan string)
+	var reporting sync.Mutex // before is guarded by it
 	g, ctx := errgroup.WithContext(outer)
-	g.SetLimit(m.World.Parallel + 1) // one of them reports
-	g.Go(func() error {
-		for done := range n {
-			select {
-			case what := <-finished:
-				if m.Progress != nil {
-					m.Progress(before+done+1, all, what)
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
+	g.SetLimit(m.World.Parallel)
 	for i := range n {
 		g.Go(func() error {
 			if err := ctx.Err(); err != nil {
@@ -151,12 +139,12 @@ func (m *Matrix) each(outer context.Context, n, before, all int, do func(ctx con
 			if err != nil {
 				return err
 			}
-			select {
-			case finished <- what:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
+			reporting.Lock()
+			defer reporting.Unlock()
+			if before++; m.Progress != nil {
+				m.Progress(before, all, what)
 			}
+			return nil
 		})
 	}
 	return cmp.Or(g.Wait(), outer.Err())
