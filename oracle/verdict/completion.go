@@ -209,8 +209,9 @@ func (c *Completion) writeSizes(t *table) {
 // writeLine writes what became of all of them, for people.
 func (c *Completion) writeLine(t *table) {
 	a := &c.All
+	failed := or("", a.Failed > 0, fmt.Sprintf(", %d gave up", a.Failed))
 	t.wrap("completed   ", fmt.Sprintf("%d of %d flows%s; %s Mbit/s; %d bytes sent again; %d packets marked, %d CNPs; senders paused for %s ms",
-		a.Done, a.Flows, or("", a.Failed > 0, fmt.Sprintf(", %d gave up", a.Failed)), mbits(a.Goodput), a.AgainBytes, a.Marked, a.CNPs, ms(c.Paused)))
+		a.Done, a.Flows, failed, mbits(a.Goodput), a.AgainBytes, a.Marked, a.CNPs, ms(c.Paused)))
 }
 
 // sizes is the range of sizes for people: "10 KB to 100 KB".

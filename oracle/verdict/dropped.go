@@ -64,7 +64,9 @@ func (v *Verdict) writeDropped(t *table) {
 			continue
 		}
 		slices.SortStableFunc(some, func(a, b DroppedOf) int { return int(b.Frames - a.Frames) })
-		parts := lists.Map(some[:min(len(some), DroppedShown)], func(d DroppedOf) string { return fmt.Sprintf("%s %d (%s)", d.Flow, d.Frames, d.Share()) })
+		parts := lists.Map(some[:min(len(some), DroppedShown)], func(d DroppedOf) string {
+			return fmt.Sprintf("%s %d (%s)", d.Flow, d.Frames, d.Share())
+		})
 		if more := len(some) - DroppedShown; more > 0 {
 			parts = append(parts, fmt.Sprintf("and %d more", more))
 		}

@@ -116,7 +116,8 @@ func (s *Sweep) fault(faults []error) error {
 	case len(s.Axes) == 0:
 		return faults[first]
 	}
-	return fmt.Errorf("sweep: %d of %d combinations cannot be played, the first with %s:\n%w", len(lists.Where(faults, is)), len(faults), s.called(first), faults[first])
+	bad := len(lists.Where(faults, is))
+	return fmt.Errorf("sweep: %d of %d combinations cannot be played, the first with %s:\n%w", bad, len(faults), s.called(first), faults[first])
 }
 
 // called is combination i as flags.
