@@ -52,8 +52,8 @@ func (d *decoder) line(text []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := d.checkNode(who); err != nil {
-		return err
+	if n := d.log.Node; len(d.log.Events) > 0 && (n.ID != who.id || n.Name != who.name) {
+		return fmt.Errorf("node: %q, id %d: this is the log of %q, id %d", who.name, who.id, n.Name, n.ID)
 	}
 	if n := len(d.log.Events); n > 0 && e.At < d.log.Events[n-1].At {
 		return fmt.Errorf("ts: %d: goes back: the line before has %d", e.At, d.log.Events[n-1].At)
@@ -66,14 +66,6 @@ func (d *decoder) line(text []byte) error {
 	}
 	d.log.Node.ID, d.log.Node.Name = who.id, who.name
 	d.log.Events = append(d.log.Events, e)
-	return nil
-}
-
-func (d *decoder) checkNode(who whose) error {
-	n := d.log.Node
-	if len(d.log.Events) > 0 && (n.ID != who.id || n.Name != who.name) {
-		return fmt.Errorf("node: %q, id %d: this is the log of %q, id %d", who.name, who.id, n.Name, n.ID)
-	}
 	return nil
 }
 

@@ -21,7 +21,10 @@ type referenceFile struct {
 }
 
 // referenceFiles generates the schemas and reference pages of the file formats from the types in
-// source. In the reference pages, text above generatedMark is written by hand and is kept.
+// source and the comments on them. In the reference pages, text above generatedMark is written by hand
+// and is kept.
+//
+//	scenario, node/config, oracle/verdict --> internal/schema --> docs/schema, docs/*.md
 func referenceFiles(source string) ([]referenceFile, error) {
 	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario")
 	if err != nil {

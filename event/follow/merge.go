@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"softswitch/event"
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -27,11 +28,7 @@ type source struct {
 
 // OpenAll makes a Merger of the logs at these paths.
 func OpenAll(paths []string) *Merger {
-	m := &Merger{}
-	for _, path := range paths {
-		m.sources = append(m.sources, &source{Log: Open(path)})
-	}
-	return m
+	return &Merger{lists.Map(paths, func(path string) *source { return &source{Log: Open(path)} })}
 }
 
 // Next is the next entry with a time up to until; ok is false if there is none now. An

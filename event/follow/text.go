@@ -8,69 +8,49 @@ import (
 	"softswitch/unit"
 )
 
+// texts are those of events that no detector or response is told of. In braces stand fields of the event;
+// {repeated} says how often a pause was repeated before it, if the log has no event of that.
+var texts = map[event.Type]string{
+	event.XOFF:          "priority group {bucket} XOFF: holds {bytes} bytes, the last queued at {queue} {period}",
+	event.Headroom:      "priority group {bucket} has {bytes} bytes in its headroom, and {limit} outside",
+	event.XON:           "priority group {bucket} XON: holds {bytes} bytes {period}",
+	event.PauseSent:     "pause sent for {bucket} {period}",
+	event.ResumeSent:    "resume sent for {bucket} {period}{repeated}",
+	event.RefreshSent:   "pause repeated for {bucket} {period}{repeated}",
+	event.Refreshed:     "queue {queue}: its pause is repeated {period}{repeated}",
+	event.Resumed:       "queue {queue} resumed{repeated}",
+	event.Expired:       "queue {queue} goes on: its pause ran out{repeated}",
+	event.Held:          "paused queue {queue} holds {bytes} bytes of priority group {bucket} (XON {limit})",
+	event.StrongCreated: "wait begins: priority group {bucket}, queue {queue}, {bytes} bytes (XON {limit})",
+	event.StrongRemoved: "wait ends: priority group {bucket}, queue {queue}, {bytes} bytes (XON {limit})",
+	event.HostStorm:     "storm: pauses for {bucket} without end",
+	event.HostStormOver: "the storm of pauses for {bucket} is over",
+	event.HostSlow:      "slow: drains {bytes} kbit/s",
+	event.HostSlowOver:  "slow no more",
+	event.LinkUp:        "link {port} up",
+	event.LinkDown:      "link {port} down",
+	event.Rerouted:      "route {bytes} rerouted to backup port {out}",
+}
+
 // Text describes the event for people, in one line, without the time and the node; name gives
 // the names of other nodes' ports, as Merger.Name does.
 func (e Entry) Text(name func(unit.NodePort) string) string {
 	bucket, queue := e.place(e.Port, e.Class), e.place(e.Out, e.OutClass)
-	switch e.Type {
-	case event.XOFF:
-		return fmt.Sprintf("priority group %s XOFF: holds %d bytes, the last queued at %s (period %d)", bucket, e.Bytes, queue, e.Period)
-	case event.Headroom:
-		return fmt.Sprintf("priority group %s has %d bytes in its headroom, and %d outside", bucket, e.Bytes, e.Limit)
-	case event.XON:
-		return fmt.Sprintf("priority group %s XON: holds %d bytes (period %d)", bucket, e.Bytes, e.Period)
-	case event.PauseSent:
-		return fmt.Sprintf("pause sent for %s (period %d)", bucket, e.Period)
-	case event.ResumeSent:
-		return fmt.Sprintf("resume sent for %s (period %d)%s", bucket, e.Period, e.leftOut())
-	case event.RefreshSent:
-		return fmt.Sprintf("pause repeated for %s (period %d)%s", bucket, e.Period, e.leftOut())
-	case event.Paused:
-		if e.HasPeriod {
-			return fmt.Sprintf("queue %s paused (period %d)%s", queue, e.Period, e.leftOut())
-		}
-		return fmt.Sprintf("queue %s paused%s", queue, e.leftOut())
-	case event.Refreshed:
-		return fmt.Sprintf("queue %s: its pause is repeated (period %d)%s", queue, e.Period, e.leftOut())
-	case event.Resumed:
-		return fmt.Sprintf("queue %s resumed%s", queue, e.leftOut())
-	case event.Expired:
-		return fmt.Sprintf("queue %s goes on: its pause ran out%s", queue, e.leftOut())
-	case event.Held:
-		return fmt.Sprintf("paused queue %s holds %d bytes of priority group %s (XON %d)", queue, e.Bytes, bucket, e.Limit)
-	case event.StrongCreated, event.StrongRemoved:
-		return fmt.Sprintf("%s: priority group %s, queue %s, %d bytes (XON %d)", e.strong(), bucket, queue, e.Bytes, e.Limit)
-	case event.HostStorm:
-		return fmt.Sprintf("storm: pauses for %s without end", bucket)
-	case event.HostStormOver:
-		return fmt.Sprintf("the storm of pauses for %s is over", bucket)
-	case event.HostSlow:
-		return fmt.Sprintf("slow: drains %d kbit/s", e.Bytes)
-	case event.HostSlowOver:
-		return "slow no more"
-	case event.LinkUp:
-		return fmt.Sprintf("link %s up", e.name(e.Port))
-	case event.LinkDown:
-		return fmt.Sprintf("link %s down", e.name(e.Port))
-	case event.Rerouted:
-		return fmt.Sprintf("route %d rerouted to backup port %s", e.Bytes, e.name(e.Out))
+	period, repeated := fmt.Sprintf("(period %d)", e.Period), ""
+	if e.Bytes != 0 {
+		repeated = fmt.Sprintf(", repeated %d times before", e.Bytes)
 	}
-	return e.detectorText(bucket, queue, name)
-}
-
-// leftOut says how often a pause was repeated before it, if the log has no event of that.
-func (e Entry) leftOut() string {
-	if e.Bytes == 0 {
-		return ""
+	text, ok := texts[e.Type]
+	switch {
+	case e.Type == event.Paused && e.HasPeriod:
+		text = "queue {queue} paused {period}{repeated}"
+	case e.Type == event.Paused:
+		text = "queue {queue} paused{repeated}"
+	case !ok:
+		return e.detectorText(bucket, queue, name)
 	}
-	return fmt.Sprintf(", repeated %d times before", e.Bytes)
-}
-
-func (e Entry) strong() string {
-	if e.Type == event.StrongCreated {
-		return "wait begins"
-	}
-	return "wait ends"
+	return strings.NewReplacer("{bucket}", bucket, "{queue}", queue, "{port}", e.name(e.Port), "{out}", e.name(e.Out),
+		"{bytes}", fmt.Sprint(e.Bytes), "{limit}", fmt.Sprint(e.Limit), "{period}", period, "{repeated}", repeated).Replace(text)
 }
 
 // detectorText is Text for detectors and responses.
@@ -88,10 +68,7 @@ func (e Entry) detectorText(bucket, queue string, name func(unit.NodePort) strin
 	case event.Deadlock:
 		trigger := ""
 		if !e.Trigger.IsZero() {
-			trigger = ", initial trigger " + name(e.Trigger)
-			if e.OnLoop {
-				trigger += " on the loop"
-			}
+			trigger = ", initial trigger " + name(e.Trigger) + map[bool]string{true: " on the loop"}[e.OnLoop]
 		}
 		return "DEADLOCK declared" + where + trigger
 	case event.Cause:
@@ -115,12 +92,8 @@ func (e Entry) causeText(name func(unit.NodePort) string) string {
 		with = fmt.Sprintf(", together with %d", e.Rank-1)
 	}
 	text := fmt.Sprintf("cause %d, %d %%%s: %s", e.Rank, e.Confidence, with, strings.ReplaceAll(e.Cause.String(), "-", " "))
-	switch {
-	case e.Trigger.IsZero():
-	case e.OnLoop:
-		text += " at " + name(e.Trigger) + " on the loop"
-	default:
-		text += " at " + name(e.Trigger) + " off the loop"
+	if !e.Trigger.IsZero() {
+		text += " at " + name(e.Trigger) + map[bool]string{true: " on the loop", false: " off the loop"}[e.OnLoop]
 	}
 	if e.Flow != 0 {
 		text += fmt.Sprintf(", flow %v", e.Flow)

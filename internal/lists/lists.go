@@ -1,5 +1,5 @@
 // Package lists makes one list of another: names of nodes, ports of an answer, lines of a text,
-// those of some that are so.
+// those of some that are so; and a sum of one.
 //
 // What it does not do: it sorts and searches nothing; package slices does.
 package lists
@@ -10,6 +10,28 @@ func Map[S ~[]T, T, R any](from S, f func(T) R) (to []R) {
 		to = append(to, f(v))
 	}
 	return to
+}
+
+// Once returns what f lists of the elements of from, each at its first place alone; nil if there is none.
+func Once[S ~[]T, T any, R comparable](from S, f func(T) []R) (to []R) {
+	known := map[R]bool{}
+	for _, v := range from {
+		for _, r := range f(v) {
+			if !known[r] {
+				known[r] = true
+				to = append(to, r)
+			}
+		}
+	}
+	return to
+}
+
+// Sum returns the sum of f of each element of from, 0 if there is none.
+func Sum[S ~[]T, T any, N int | int64 | uint64 | float64](from S, f func(T) N) (sum N) {
+	for _, v := range from {
+		sum += f(v)
+	}
+	return sum
 }
 
 // Where returns the elements of from that is is true of, in order; nil if there is none.

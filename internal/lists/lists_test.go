@@ -3,6 +3,7 @@ package lists
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -14,6 +15,23 @@ func TestMap(t *testing.T) {
 		if got := Map(empty, strconv.Itoa); got != nil {
 			t.Errorf("of %#v: %#v, want nil, which is null in JSON", empty, got)
 		}
+	}
+}
+
+func TestOnce(t *testing.T) {
+	words := func(text string) []string { return strings.Fields(text) }
+	if got := Once([]string{"b a b", "", "c a"}, words); !slices.Equal(got, []string{"b", "a", "c"}) {
+		t.Errorf("got %q, want each once, in order", got)
+	}
+	if got := Once([]string{""}, words); got != nil {
+		t.Errorf("got %#v, want nil", got)
+	}
+}
+
+func TestSum(t *testing.T) {
+	square := func(n int) int64 { return int64(n * n) }
+	if got, none := Sum([]int{3, -1, 2}, square), Sum([]int{}, square); got != 14 || none != 0 {
+		t.Errorf("got %d, and %d of none; want 14 and 0", got, none)
 	}
 }
 

@@ -50,11 +50,11 @@ const (
 
 // Fault is one thing wrong in a file.
 type Fault struct {
-	File string
-	Line int    // counted from 1; 0 if the fault has no place
-	Key  string // path of the key, such as "flows[2].rate"; "" for the whole file
-	Set  string // path of the setting that the value comes from; "" if it is the file's
-	Text string // what is wrong, with the value and the valid choices
+	File string `json:"-"`
+	Line int    `json:"line,omitempty"` // counted from 1; 0 if the fault has no place
+	Key  string `json:"key,omitempty"`  // path of the key, such as "flows[2].rate"; "" for the whole file
+	Set  string `json:"set,omitempty"`  // path of the setting that the value comes from; "" if it is the file's
+	Text string `json:"text"`           // what is wrong, with the value and the valid choices
 }
 
 func (f Fault) String() string {

@@ -7,6 +7,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/host"
 	"softswitch/internal/ether"
+	"softswitch/internal/lists"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/oracle"
@@ -111,16 +112,9 @@ func (a *auditor) flowsAddUp() {
 // class; a node tells of no flow that it lost less than of its ports.
 func (a *auditor) lossesAddUp() {
 	v := a.v
-	by, at, short := 0, 0, 0
-	for _, reason := range append(lossReasons(), WireLoss) {
-		by += v.LosslessLostBy[reason]
-	}
-	for _, l := range v.LosslessLostAt {
-		at += l.Frames
-	}
-	for _, h := range v.HeadroomShort {
-		short += h.Lost
-	}
+	by := lists.Sum(append(lossReasons(), WireLoss), func(reason string) int { return v.LosslessLostBy[reason] })
+	at := lists.Sum(v.LosslessLostAt, func(l Loss) int { return l.Frames })
+	short := lists.Sum(v.HeadroomShort, func(h HeadroomShort) int { return h.Lost })
 	if by != v.LosslessLost || at != v.LosslessLost {
 		a.broke("%d lossless frames lost, %d by reason, %d by node", v.LosslessLost, by, at)
 	}
@@ -129,14 +123,12 @@ func (a *auditor) lossesAddUp() {
 	}
 	for i := range a.r.Switches {
 		w := &a.r.Switches[i]
-		var reasons, classes, flows uint64
+		var reasons, classes uint64
 		for k := range w.Ports {
 			r, c := sums(&w.Ports[k].Loss)
 			reasons, classes = reasons+r, classes+c
 		}
-		for _, f := range w.Flows {
-			flows += f.Lost
-		}
+		flows := lists.Sum(w.Flows, func(f observe.FlowDrops) uint64 { return f.Lost })
 		if reasons != w.LosslessLost || classes != w.LosslessLost || flows+w.OtherDrops.Lost < w.LosslessLost {
 			a.broke("%s lost %d lossless frames: %d by reason, %d by class, %d by flow", w.Name, w.LosslessLost, reasons, classes, flows+w.OtherDrops.Lost)
 		}
@@ -151,13 +143,8 @@ func (a *auditor) lossesAddUp() {
 
 // sums are those of a loss by reason and by class.
 func sums(l *observe.Loss) (reasons, classes uint64) {
-	for _, reason := range lossReasons() {
-		reasons += l.LostBy[reason]
-	}
-	for _, n := range l.LostOf {
-		classes += n
-	}
-	return reasons, classes
+	reasons = lists.Sum(lossReasons(), func(reason string) uint64 { return l.LostBy[reason] })
+	return reasons, lists.Sum(l.LostOf[:], func(n uint64) uint64 { return n })
 }
 
 // Frames of which no account is kept: ringFrames wait at most at a port that is not read (what a
@@ -417,12 +404,12 @@ func (a *auditor) intervalsAreInOrder() {
 func (a *auditor) deadlockIsThatOfIntervals() {
 	v, all := a.v, a.r.Truth.Intervals
 	if v.Deadlock != (len(all) > 0) || v.Recurrences != max(0, len(all)-1) {
-		a.broke("deadlock %s with %d recurrences, by %d times of one", yesNo(v.Deadlock), v.Recurrences, len(all))
+		a.broke("deadlock %s with %d recurrences, by %d times of one", yesNo[v.Deadlock], v.Recurrences, len(all))
 		return
 	}
 	if !v.Deadlock {
 		if v.Onset != 0 || v.Recovered || v.FalseNegatives > 0 || v.truePositives() > 0 {
-			a.broke("no deadlock, and yet onset %s ms, recovered %s, %d missed, %d truly declared", ms(v.Onset), yesNo(v.Recovered), v.FalseNegatives, v.truePositives())
+			a.broke("no deadlock, and yet onset %s ms, recovered %s, %d missed, %d truly declared", ms(v.Onset), yesNo[v.Recovered], v.FalseNegatives, v.truePositives())
 		}
 		return
 	}
@@ -441,7 +428,7 @@ func (v *Verdict) lasts() bool { return v.Deadlock && !v.Recovered && !v.Recover
 func (a *auditor) endIsThatOfTheLog() {
 	stuck := !a.r.Truth.History.At(a.r.Truth.End).Empty()
 	if lasts := a.v.lasts(); stuck != lasts {
-		a.broke("a deadlock at the end: %s, and by the log: %s", yesNo(lasts), yesNo(stuck))
+		a.broke("a deadlock at the end: %s, and by the log: %s", yesNo[lasts], yesNo[stuck])
 	}
 	if end := a.r.Truth.End - a.r.Start; end != a.v.Duration {
 		a.broke("the logs end at %s ms, the run at %s ms", ms(end), ms(a.v.Duration))
@@ -478,7 +465,7 @@ func (a *auditor) timelineTellsOfDeadlocks() {
 	}
 	lasts := a.v.lasts()
 	if begun < times || (begun > over) != lasts {
-		a.broke("on the time line %d deadlocks begin and %d end, where there were %d times of one and the last lasts: %s", begun, over, times, yesNo(lasts))
+		a.broke("on the time line %d deadlocks begin and %d end, where there were %d times of one and the last lasts: %s", begun, over, times, yesNo[lasts])
 	}
 	if n, all := len(a.v.Timeline), len(a.r.Truth.Timeline); n != all {
 		a.broke("on the time line %d moments, of %d", n, all)

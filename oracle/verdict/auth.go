@@ -66,13 +66,7 @@ const tableAuth = 8
 
 func (v *Verdict) writeAuth(t *table) {
 	for i, f := range v.Auth[:min(len(v.Auth), tableAuth)] {
-		head := "auth        "
-		if i > 0 {
-			head = "            "
-		}
-		t.wrap(head, f.String())
+		t.wrap(or("            ", i == 0, "auth        "), f.String())
 	}
-	if more := len(v.Auth) - tableAuth; more > 0 {
-		t.line("            and %d more ends of links", more)
-	}
+	t.more("            and %d more ends of links", len(v.Auth)-tableAuth)
 }

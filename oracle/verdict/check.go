@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 
+	"softswitch/internal/lists"
 	"softswitch/scenario"
 )
 
@@ -13,7 +14,7 @@ func (v *Verdict) check(want scenario.Wanted) {
 	v.Reasons, v.Expected = nil, want != scenario.Wanted{}
 	miss := func(format string, args ...any) { v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...)) }
 	if want.Deadlock != nil && *want.Deadlock != v.Deadlock {
-		miss("deadlock: %s, expected %s", yesNo(v.Deadlock), yesNo(*want.Deadlock))
+		miss("deadlock: %s, expected %s", yesNo[v.Deadlock], yesNo[*want.Deadlock])
 	}
 	if want.Opens != nil && *want.Opens != (v.Openings > 0) {
 		miss("opens_by_itself: %d waits, expected %s", v.Openings, map[bool]string{true: "at least one", false: "none"}[*want.Opens])
@@ -87,22 +88,13 @@ func (d *Detection) check(want scenario.Wanted, miss func(string, ...any)) {
 		miss("trigger: %s names %q, expected %s", d.Switch, d.Trigger.Node, t.Node)
 	}
 	if t.OnLoop != nil && d.Trigger.OnLoop != *t.OnLoop {
-		miss("trigger: %s says on the loop: %s, expected %s", d.Switch, yesNo(d.Trigger.OnLoop), yesNo(*t.OnLoop))
+		miss("trigger: %s says on the loop: %s, expected %s", d.Switch, yesNo[d.Trigger.OnLoop], yesNo[*t.OnLoop])
 	}
 }
 
-func (v *Verdict) truePositives() (n int) {
-	for _, d := range v.Detections {
-		if d.TruePositive {
-			n++
-		}
-	}
-	return n
+func (v *Verdict) truePositives() int {
+	return len(lists.Where(v.Detections, func(d Detection) bool { return d.TruePositive }))
 }
 
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
+// yesNo is how a statement that is true, or is not, is shown.
+var yesNo = map[bool]string{true: "yes", false: "no"}

@@ -149,14 +149,19 @@ func (v *Verdict) countCompletion(hosts []observe.Host, end func(host string) un
 	}
 }
 
+// byIndex is the order in which the scenario has the flows.
+func (v *Verdict) byIndex() (order []int) {
+	for i := range v.Flows {
+		order = append(order, i)
+	}
+	return order
+}
+
 // slowest is the order of flows, by index, that shows the slowest first: those with an end
 // that have not reached it, the first to begin before others; those that have, by slowdown;
 // the others by what they received. Flows that are equal stay in their order.
 func (v *Verdict) slowest() []int {
-	order := make([]int, len(v.Flows))
-	for i := range order {
-		order[i] = i
-	}
+	order := v.byIndex()
 	kind := func(m *MessageResult) int {
 		switch {
 		case m == nil || m.Size == 0:
@@ -169,13 +174,12 @@ func (v *Verdict) slowest() []int {
 	slices.SortStableFunc(order, func(a, b int) int {
 		f, g := &v.Flows[a], &v.Flows[b]
 		m, n := f.Messages, g.Messages
-		if k := cmp.Compare(kind(m), kind(n)); k != 0 {
-			return k
-		}
-		switch kind(m) {
-		case 0:
+		switch k := kind(m); {
+		case k != kind(n):
+			return cmp.Compare(k, kind(n))
+		case k == 0:
 			return cmp.Compare(m.Start, n.Start)
-		case 1:
+		case k == 1:
 			return cmp.Compare(n.Slowdown, m.Slowdown)
 		}
 		return cmp.Compare(f.Throughput, g.Throughput)
@@ -187,14 +191,10 @@ func (v *Verdict) slowest() []int {
 func (c *Completion) writeSizes(t *table) {
 	rows := [][]string{{"flows of", "flows", "done", "slowdown p50", "p95", "p99", "ms p50", "p95", "p99", "max"}}
 	row := func(name string, s *Completed) {
-		cells := []string{name, strconv.Itoa(s.Flows), strconv.Itoa(s.Done)}
-		for _, x := range []float64{s.Slowdown.P50, s.Slowdown.P95, s.Slowdown.P99} {
-			cells = append(cells, orDash(x > 0, fmt.Sprintf("%.2f", x)))
-		}
-		for _, x := range []unit.Time{s.Time.P50, s.Time.P95, s.Time.P99, s.Time.Max} {
-			cells = append(cells, orDash(s.Done > 0, ms(x)))
-		}
-		rows = append(rows, cells)
+		slow := func(x float64) string { return or("-", x > 0, fmt.Sprintf("%.2f", x)) }
+		took := func(x unit.Time) string { return or("-", s.Done > 0, ms(x)) }
+		rows = append(rows, cells(name, s.Flows, s.Done, slow(s.Slowdown.P50), slow(s.Slowdown.P95), slow(s.Slowdown.P99),
+			took(s.Time.P50), took(s.Time.P95), took(s.Time.P99), took(s.Time.Max)))
 	}
 	for i := range c.BySize {
 		row(c.BySize[i].sizes(), &c.BySize[i])
@@ -208,12 +208,10 @@ func (c *Completion) writeSizes(t *table) {
 
 // writeLine writes what became of all of them, for people.
 func (c *Completion) writeLine(t *table) {
-	a, failed := &c.All, ""
-	if a.Failed > 0 {
-		failed = fmt.Sprintf(", %d gave up", a.Failed)
-	}
-	t.wrap("completed   ", fmt.Sprintf("%d of %d flows%s; %d.%03d Mbit/s; %d bytes sent again; %d packets marked, %d CNPs; senders paused for %s ms",
-		a.Done, a.Flows, failed, a.Goodput/1e6, a.Goodput%1e6/1e3, a.AgainBytes, a.Marked, a.CNPs, ms(c.Paused)))
+	a := &c.All
+	failed := or("", a.Failed > 0, fmt.Sprintf(", %d gave up", a.Failed))
+	t.wrap("completed   ", fmt.Sprintf("%d of %d flows%s; %s Mbit/s; %d bytes sent again; %d packets marked, %d CNPs; senders paused for %s ms",
+		a.Done, a.Flows, failed, mbits(a.Goodput), a.AgainBytes, a.Marked, a.CNPs, ms(c.Paused)))
 }
 
 // sizes is the range of sizes for people: "10 KB to 100 KB".
@@ -235,9 +233,10 @@ func bytesText(n int64) string {
 	return strconv.FormatInt(n/1000, 10) + " KB"
 }
 
-func orDash(known bool, text string) string {
+// or is a text, or nothing if it is not known.
+func or(nothing string, known bool, text string) string {
 	if !known {
-		return "-"
+		return nothing
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/topo"
@@ -154,19 +155,11 @@ func perSecond(bytes uint64, in unit.Time) int64 {
 
 // overTime is the throughput in each bin, in bits per second.
 func overTime(bins []uint64, bin unit.Time) []int64 {
-	rates := make([]int64, len(bins))
-	for i, n := range bins {
-		rates[i] = perSecond(n, bin)
-	}
-	return rates
+	return lists.Map(bins, func(n uint64) int64 { return perSecond(n, bin) })
 }
 
 // final is the throughput in the last quarter of the bins: their mean, as all are of equal length.
 func final(bins []uint64, bin unit.Time) int64 {
-	n := len(bins) / 4
-	sum := int64(0)
-	for _, r := range overTime(bins[len(bins)-n:], bin) {
-		sum += r
-	}
-	return sum / int64(n)
+	last := overTime(bins[len(bins)-len(bins)/4:], bin)
+	return lists.Sum(last, func(r int64) int64 { return r }) / int64(len(last))
 }

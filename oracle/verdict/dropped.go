@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 )
 
 // countDropped fills in what was dropped on purpose, by flow. It comes after countFlows.
@@ -41,13 +42,12 @@ func (v *Verdict) named() (flows, hosts []string) {
 }
 
 // dropped is how many frames were dropped on purpose of flows that are named, or of those that are not.
-func (v *Verdict) dropped(named bool) (frames int) {
-	for _, d := range v.DroppedOf {
-		if d.Named == named {
-			frames += int(d.Frames)
-		}
-	}
-	return frames
+func (v *Verdict) dropped(named bool) int {
+	return lists.Sum(v.droppedOf(named), func(d DroppedOf) int { return int(d.Frames) })
+}
+
+func (v *Verdict) droppedOf(named bool) []DroppedOf {
+	return lists.Where(v.DroppedOf, func(d DroppedOf) bool { return d.Named == named })
 }
 
 // DroppedShown is how many flows a line has. Chosen: what fits in a line or two; the JSON has all.
@@ -59,20 +59,14 @@ func (v *Verdict) writeDropped(t *table) {
 		named bool
 		whose string
 	}{{true, "that a cause names"}, {false, "that no cause names"}} {
-		var some []DroppedOf
-		for _, d := range v.DroppedOf {
-			if d.Named == x.named {
-				some = append(some, d)
-			}
-		}
+		some := v.droppedOf(x.named)
 		if some == nil {
 			continue
 		}
 		slices.SortStableFunc(some, func(a, b DroppedOf) int { return int(b.Frames - a.Frames) })
-		var parts []string
-		for _, d := range some[:min(len(some), DroppedShown)] {
-			parts = append(parts, fmt.Sprintf("%s %d (%s)", d.Flow, d.Frames, d.Share()))
-		}
+		parts := lists.Map(some[:min(len(some), DroppedShown)], func(d DroppedOf) string {
+			return fmt.Sprintf("%s %d (%s)", d.Flow, d.Frames, d.Share())
+		})
 		if more := len(some) - DroppedShown; more > 0 {
 			parts = append(parts, fmt.Sprintf("and %d more", more))
 		}

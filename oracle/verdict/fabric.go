@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"softswitch/buffer"
+	"softswitch/internal/lists"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/topo"
@@ -17,10 +18,8 @@ func Fabric(f *topo.Fabric, buffers func(i int) buffer.Config) (*oracle.Fabric, 
 		if n.ID == 0 {
 			continue
 		}
-		node := oracle.Node{ID: n.ID, Name: n.Name, Host: n.Kind == topo.Host}
-		for _, p := range n.Ports {
-			node.Ports = append(node.Ports, p.Name)
-		}
+		ports := lists.Map(n.Ports, func(p topo.Port) string { return p.Name })
+		node := oracle.Node{ID: n.ID, Name: n.Name, Host: n.Kind == topo.Host, Ports: ports}
 		if !node.Host {
 			node.Rules = Rules(buffers(i))
 		}

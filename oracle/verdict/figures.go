@@ -1,8 +1,7 @@
 package verdict
 
 import (
-	"slices"
-
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -77,7 +76,7 @@ var Figures = []Figure{
 
 // Summed are the figures that have a Sum.
 func Summed() []Figure {
-	return slices.DeleteFunc(slices.Clone(Figures), func(f Figure) bool { return f.Sum == nil })
+	return lists.Where(Figures, func(f Figure) bool { return f.Sum != nil })
 }
 
 // when is a figure, nil unless it is known.
@@ -100,25 +99,14 @@ func (v *Verdict) first() (first Detection) {
 
 // ofFlows is the sum of a figure over all flows.
 func ofFlows(of func(*FlowResult) int64) func(*Verdict) any {
-	return func(v *Verdict) any {
-		n := int64(0)
-		for i := range v.Flows {
-			n += of(&v.Flows[i])
-		}
-		return n
-	}
+	return func(v *Verdict) any { return lists.Sum(v.Flows, func(f FlowResult) int64 { return of(&f) }) }
 }
 
 // ofMessages is the sum of a figure over the flows of transport rc, nil if there are none.
 func ofMessages(of func(*MessageResult) int64) func(*Verdict) any {
 	return func(v *Verdict) any {
-		n, some := int64(0), false
-		for i := range v.Flows {
-			if m := v.Flows[i].Messages; m != nil {
-				n, some = n+of(m), true
-			}
-		}
-		return when(some, n)
+		some := lists.Where(v.Flows, func(f FlowResult) bool { return f.Messages != nil })
+		return when(some != nil, lists.Sum(some, func(f FlowResult) int64 { return of(f.Messages) }))
 	}
 }
 

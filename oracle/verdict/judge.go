@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/scenario"
@@ -71,12 +72,11 @@ func Of(r Run) *Verdict {
 // never off spans.
 func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 	v.PFC = PFCFrames(r.Frames)
-	v.Detections, v.Timeline = nil, nil
-	for _, f := range r.Findings {
+	v.Detections = lists.Map(r.Findings, func(f oracle.Finding) Detection {
 		d := detection(r, f, start)
 		d.Causes = causes(p, r, f)
-		v.Detections = append(v.Detections, d)
-	}
+		return d
+	})
 	v.FalsePositives, v.Premature, v.Late = r.Count(oracle.FalsePositive), r.Count(oracle.Premature), r.Count(oracle.Late)
 	v.FalseNegatives = len(r.Missed())
 	v.Undecided, v.UndecidedDeadlocks, v.Clocks = r.Count(oracle.Undecided), len(r.Undecided), nil
@@ -84,9 +84,7 @@ func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 		v.Clocks = &Clocks{Count: k.Count, Typical: orUnbounded(k.Typical), Worst: k.Worst, Unbounded: k.Unbounded}
 	}
 	v.judgeActions(r, start)
-	for _, m := range r.Timeline {
-		v.Timeline = append(v.Timeline, Moment{m.At - start, m.What})
-	}
+	v.Timeline = lists.Map(r.Timeline, func(m oracle.Moment) Moment { return Moment{m.At - start, m.What} })
 	v.Openings, v.LongestOpening = len(r.Openings), 0
 	for _, in := range r.Openings {
 		v.LongestOpening = max(v.LongestOpening, in.To-in.From)
@@ -114,7 +112,7 @@ func (v *Verdict) judgeActions(r *oracle.Result, start unit.Time) {
 		}
 		return r.Fabric.Port(p)
 	}
-	v.Actions, v.Refusals = nil, nil
+	v.Actions = nil
 	for _, m := range r.Actions {
 		priority := m.Queue.Class
 		if m.Queue.Port == unit.NoPort {
@@ -122,9 +120,9 @@ func (v *Verdict) judgeActions(r *oracle.Result, start unit.Time) {
 		}
 		v.Actions = append(v.Actions, Action{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Action.String(), port(m.Bucket.NodePort), port(m.Queue.NodePort), int(priority), m.Amount, uint32(m.Flow), m.Action.Why(), m.Action.Until()})
 	}
-	for _, f := range r.Refusals {
-		v.Refusals = append(v.Refusals, Refusal{f.At - start, r.Fabric.Name(f.Bucket.Node), f.Why.String()})
-	}
+	v.Refusals = lists.Map(r.Refusals, func(f oracle.Refused) Refusal {
+		return Refusal{f.At - start, r.Fabric.Name(f.Bucket.Node), f.Why.String()}
+	})
 }
 
 // orUnbounded is a time that may have no bound.

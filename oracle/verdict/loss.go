@@ -8,6 +8,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/topo"
@@ -174,17 +175,10 @@ const lossShown = 3
 func (v *Verdict) lossText() string {
 	var parts []string
 	for _, l := range v.LosslessLostAt[:min(len(v.LosslessLostAt), lossShown)] {
-		at := ""
-		if l.Node != "" {
-			at = " at " + l.Node
-		}
-		parts = append(parts, fmt.Sprintf("%d %s%s", l.Frames, l.Reason, at))
+		parts = append(parts, fmt.Sprintf("%d %s%s", l.Frames, l.Reason, or("", l.Node != "", " at "+l.Node)))
 	}
 	if more := len(v.LosslessLostAt) - lossShown; more > 0 {
-		rest := 0
-		for _, l := range v.LosslessLostAt[lossShown:] {
-			rest += l.Frames
-		}
+		rest := lists.Sum(v.LosslessLostAt[lossShown:], func(l Loss) int { return l.Frames })
 		parts = append(parts, fmt.Sprintf("%d elsewhere", rest))
 	}
 	return strings.Join(parts, ", ")
@@ -196,11 +190,7 @@ func (v *Verdict) writeLoss(t *table) {
 		return
 	}
 	t.wrap("lost        ", v.lossText())
-	for i, h := range v.HeadroomShort {
-		if i == lossShown {
-			t.line("            and %d more priority groups whose headroom was short", len(v.HeadroomShort)-lossShown)
-			break
-		}
+	for _, h := range v.HeadroomShort[:min(len(v.HeadroomShort), lossShown)] {
 		need, what := "", fmt.Sprintf("%d bytes", h.Headroom)
 		if h.Need > 0 {
 			need = fmt.Sprintf("; its link needs %d", h.Need)
@@ -210,4 +200,5 @@ func (v *Verdict) writeLoss(t *table) {
 		}
 		t.wrap("headroom    ", fmt.Sprintf("%s %s, priority %d: %d frames found the %s full%s", h.Node, h.Port, h.Priority, h.Lost, what, need))
 	}
+	t.more("            and %d more priority groups whose headroom was short", len(v.HeadroomShort)-lossShown)
 }

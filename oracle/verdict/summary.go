@@ -1,7 +1,7 @@
 package verdict
 
 import (
-	"fmt"
+	"cmp"
 	"io"
 	"reflect"
 	"slices"
@@ -137,22 +137,12 @@ func (s *Summary) AllMet() bool { return s.Met == len(s.Runs) && s.Count("invali
 // WriteText writes a line per run, and the summary, for people.
 func (s *Summary) WriteText(w io.Writer) error {
 	var t table
-	t.line("%s: %s, detector %s, %d runs", s.Scenario, s.World, orNone(s.Detector), len(s.Runs))
-	number := "run"
-	if s.World == "sim" {
-		number = "seed"
-	}
-	rows := [][]string{{number, "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}
+	t.line("%s: %s, detector %s, %d runs", s.Scenario, s.World, cmp.Or(s.Detector, "none"), len(s.Runs))
+	rows := [][]string{{or("run", s.World == "sim", "seed"), "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}
 	for i, v := range s.Runs {
-		run, onset, latency, trigger, met := uint64(i+1), "-", "-", "-", "met"
+		run, met, d := uint64(i+1), "met", v.first()
 		if s.World == "sim" {
 			run = v.Seed
-		}
-		if v.Deadlock {
-			onset = ms(v.Onset)
-		}
-		if d := v.first(); d.TruePositive {
-			latency, trigger = ms(d.Latency), d.Trigger.Node
 		}
 		switch {
 		case v.Invalid != "":
@@ -164,10 +154,8 @@ func (s *Summary) WriteText(w io.Writer) error {
 		case !v.Expected:
 			met = "nothing expected"
 		}
-		rows = append(rows, []string{
-			fmt.Sprint(run), onset, fmt.Sprint(v.truePositives()), latency, fmt.Sprint(v.FalsePositives), fmt.Sprint(v.Premature),
-			fmt.Sprint(v.FalseNegatives), fmt.Sprint(v.LosslessLost), trigger, met,
-		})
+		rows = append(rows, cells(run, or("-", v.Deadlock, ms(v.Onset)), v.truePositives(), or("-", d.TruePositive, ms(d.Latency)),
+			v.FalsePositives, v.Premature, v.FalseNegatives, v.LosslessLost, or("-", d.TruePositive, d.Trigger.Node), met))
 	}
 	t.line("")
 	t.rows(rows, "rrrrrrrrll", func(int) {})

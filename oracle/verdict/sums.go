@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -39,11 +40,7 @@ func runs(cells []any) any {
 
 // spread is how far the runs are spread.
 func spread[T int | unit.Time](cells []any) any {
-	var samples []T
-	for _, c := range cells {
-		samples = append(samples, c.(T))
-	}
-	return QuantilesOf(samples)
+	return QuantilesOf(lists.Map(cells, func(c any) T { return c.(T) }))
 }
 
 // Sums are the figures of several runs by key, of all that have a Sum. Asking for another panics.
@@ -71,13 +68,8 @@ func Together(all []Sums) Sums {
 func sumsOf[T any](all []T, cell func(T, *Figure) any) Sums {
 	s := Sums{}
 	for _, f := range Summed() {
-		var cells []any
-		for _, x := range all {
-			if c := cell(x, &f); c != nil {
-				cells = append(cells, c)
-			}
-		}
-		s[f.Key] = f.Sum(cells)
+		cells := lists.Map(all, func(x T) any { return cell(x, &f) })
+		s[f.Key] = f.Sum(lists.Where(cells, func(c any) bool { return c != nil }))
 	}
 	return s
 }

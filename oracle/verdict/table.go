@@ -1,12 +1,13 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -25,7 +26,7 @@ const (
 // the expectation is met, or why not.
 func (v *Verdict) WriteText(w io.Writer) error {
 	var t table
-	t.line("%s: %s, detector %s, response %s, seed %d", v.Scenario, v.World, orNone(v.Detector), orNone(v.Response), v.Seed)
+	t.line("%s: %s, detector %s, response %s, seed %d", v.Scenario, v.World, cmp.Or(v.Detector, "none"), cmp.Or(v.Response, "none"), v.Seed)
 	for _, text := range v.Warnings {
 		t.wrap("warning     ", text)
 	}
@@ -33,8 +34,7 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	v.writeTruth(&t)
 	v.writeDetections(&t)
 	v.writeFlows(&t)
-	t.line("")
-	t.line("frames      lossless lost %d; dropped to break a deadlock %d (%d bytes), to handle its trigger %d", v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed)
+	t.line("\nframes      lossless lost %d; dropped to break a deadlock %d (%d bytes), to handle its trigger %d", v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed)
 	v.writeDropped(&t)
 	v.writeLoss(&t)
 	if v.Completion != nil {
@@ -46,9 +46,7 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	for _, f := range v.Refusals[:min(len(v.Refusals), tableRefusals)] {
 		t.line("refused     %s at %s ms: %s", f.Switch, ms(f.At), f.Why)
 	}
-	if more := len(v.Refusals) - tableRefusals; more > 0 {
-		t.line("            and %d more", more)
-	}
+	t.more("            and %d more", len(v.Refusals)-tableRefusals)
 	t.line("pfc         %d XOFF, %d XON, %d refreshes", v.PFC.XOFF, v.PFC.XON, v.PFC.Refresh)
 	t.line("detector    %d control messages, %d bytes of state in a switch (buffer manager: %d)", v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
 	v.writeAuth(&t)
@@ -63,8 +61,7 @@ func (v *Verdict) writeTimeline(t *table) {
 	if len(v.Timeline) == 0 {
 		return
 	}
-	t.line("")
-	t.line("time line (ms)")
+	t.line("\ntime line (ms)")
 	width := 0
 	for _, m := range v.Timeline {
 		width = max(width, len(ms(m.At)))
@@ -90,8 +87,7 @@ func (v *Verdict) Truth() string {
 }
 
 func (v *Verdict) writeTruth(t *table) {
-	t.line("")
-	t.line("deadlock    %s", v.Truth())
+	t.line("\ndeadlock    %s", v.Truth())
 	if v.Openings > 0 {
 		t.line("opens       by itself, what waited in a circle until others had left the pool: %d times, %s ms at most; no deadlock", v.Openings, ms(v.LongestOpening))
 	}
@@ -128,7 +124,7 @@ func (v *Verdict) writeDetections(t *table) {
 	}
 	rows := [][]string{{"at ms", "latency ms", "judged", "switch", "port", "prio", "initial trigger"}}
 	for _, d := range v.Detections[:min(len(v.Detections), tableDetections)] {
-		rows = append(rows, []string{ms(d.At), d.latency(), d.Judged, d.Switch, d.Port, strconv.Itoa(d.Priority), d.Trigger.String()})
+		rows = append(rows, cells(ms(d.At), d.latency(), d.Judged, d.Switch, d.Port, d.Priority, d.Trigger))
 	}
 	t.line("")
 	t.rows(rows, "rrlllrl", func(row int) {
@@ -139,40 +135,33 @@ func (v *Verdict) writeDetections(t *table) {
 			t.wrap("      cause ", c.String())
 		}
 	})
-	if more := len(v.Detections) - tableDetections; more > 0 {
-		t.line("  and %d more", more)
-	}
+	t.more("  and %d more", len(v.Detections)-tableDetections)
 }
+
+// where is how a place is called that is on the loop, or is not.
+var where = map[bool]string{true: "on the loop", false: "off the loop"}
 
 // String is the trigger for people: "agg0-0 to-core1 (switch, on the loop)".
 func (f FoundTrigger) String() string {
 	if f.Kind == "" {
 		return "none named"
 	}
-	where := "off the loop"
-	if f.OnLoop {
-		where = "on the loop"
-	}
 	if f.Kind == "host" {
-		return fmt.Sprintf("%s (host, %s)", f.Node, where)
+		return fmt.Sprintf("%s (host, %s)", f.Node, where[f.OnLoop])
 	}
-	return fmt.Sprintf("%s %s (%s, %s)", f.Node, f.Port, f.Kind, where)
+	return fmt.Sprintf("%s %s (%s, %s)", f.Node, f.Port, f.Kind, where[f.OnLoop])
 }
 
 // String is the cause for people: "contention at agg0-0 to-core1, off the loop: flows A, B
 // (80 %)", after "and " if it is named together with the one before it.
 func (c FoundCause) String() string {
-	where := "off the loop"
-	if c.OnLoop {
-		where = "on the loop"
-	}
 	port := c.Port
 	if c.In != "" {
 		port = c.In + " " + port
 	}
-	what := fmt.Sprintf("%s at %s %s, %s", strings.ReplaceAll(c.Type, "-", " "), c.Node, port, where)
+	what := fmt.Sprintf("%s at %s %s, %s", strings.ReplaceAll(c.Type, "-", " "), c.Node, port, where[c.OnLoop])
 	if c.Type == detect.CauseHost.String() {
-		what = fmt.Sprintf("host %s, %s", c.Node, where)
+		what = fmt.Sprintf("host %s, %s", c.Node, where[c.OnLoop])
 	}
 	if len(c.Flows) > 0 {
 		what += ": flows " + strings.Join(c.Flows, ", ")
@@ -214,17 +203,13 @@ func (v *Verdict) writeFlows(t *table) {
 	shown := v.shownFlows()
 	for _, i := range shown {
 		f := &v.Flows[i]
-		rows = append(rows, []string{
-			f.Name, f.From, f.To, strconv.Itoa(f.Priority), strconv.FormatInt(f.Sent, 10), strconv.FormatInt(f.Received, 10),
-			strconv.FormatInt(f.Lost, 10), strconv.FormatInt(f.InFlight, 10), strconv.FormatInt(f.Reordered, 10), fmt.Sprintf("%d.%03d", f.Throughput/1e6, f.Throughput%1e6/1e3),
-		})
+		rows = append(rows, cells(f.Name, f.From, f.To, f.Priority, f.Sent, f.Received, f.Lost, f.InFlight, f.Reordered, mbits(f.Throughput)))
 	}
 	t.line("")
 	t.rows(rows, "lllrrrrrrr", func(int) {})
 	v.writeMessages(t, shown)
 	if len(shown) < len(v.Flows) {
-		t.line("")
-		t.line("  the slowest %d of %d flows; --json has all", len(shown), len(v.Flows))
+		t.line("\n  the slowest %d of %d flows; --json has all", len(shown), len(v.Flows))
 	}
 	if v.Completion != nil {
 		v.Completion.writeSizes(t)
@@ -236,11 +221,7 @@ func (v *Verdict) shownFlows() []int {
 	if len(v.Flows) > tableFlows {
 		return v.slowest()[:tableSlowest]
 	}
-	all := make([]int, len(v.Flows))
-	for i := range all {
-		all[i] = i
-	}
-	return all
+	return v.byIndex()
 }
 
 // writeMessages writes what became of the messages of those of the flows that are of
@@ -253,24 +234,14 @@ func (v *Verdict) writeMessages(t *table, flows []int) {
 		if m == nil {
 			continue
 		}
-		all, slowdown, note := "–", "–", ""
-		if m.Completion > 0 {
-			all = ms(m.Completion)
-		}
-		if m.Slowdown > 0 {
-			slowdown = fmt.Sprintf("%.2f", m.Slowdown)
-		}
+		all, slowdown, note := or("–", m.Completion > 0, ms(m.Completion)), or("–", m.Slowdown > 0, fmt.Sprintf("%.2f", m.Slowdown)), ""
 		switch {
 		case m.Failed:
 			note = "gave up"
 		case m.Unmeasured:
 			note = "no round trip measured"
 		}
-		rows = append(rows, []string{
-			f.Name, strconv.FormatInt(m.Done, 10), ms(m.Mean), ms(m.Max), all, slowdown,
-			strconv.FormatInt(m.Again, 10), strconv.FormatInt(m.Naks, 10), strconv.FormatInt(m.Timeouts, 10),
-			strconv.FormatInt(m.Marked, 10), strconv.FormatInt(m.CNPs, 10), note,
-		})
+		rows = append(rows, cells(f.Name, m.Done, ms(m.Mean), ms(m.Max), all, slowdown, m.Again, m.Naks, m.Timeouts, m.Marked, m.CNPs, note))
 	}
 	if len(rows) > 1 {
 		t.line("")
@@ -297,6 +268,13 @@ func (v *Verdict) writeConclusion(t *table) {
 type table struct{ strings.Builder }
 
 func (t *table) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+
+// more is a line on n that are left out, unless none is.
+func (t *table) more(format string, n int) {
+	if n > 0 {
+		t.line(format, n)
+	}
+}
 
 // wrap writes text after head, in lines of tableWidth, broken at spaces and indented to
 // align with the first.
@@ -340,6 +318,12 @@ func (t *table) rows(rows [][]string, align string, after func(row int)) {
 	}
 }
 
+// cells are a row of what is printed as it is.
+func cells(of ...any) []string { return lists.Map(of, func(c any) string { return fmt.Sprint(c) }) }
+
+// mbits is a rate in Mbit/s, to the kbit/s.
+func mbits(bps int64) string { return fmt.Sprintf("%d.%03d", bps/1e6, bps%1e6/1e3) }
+
 // ms is t in milliseconds, to the microsecond.
 func ms(t unit.Time) string {
 	sign := ""
@@ -349,21 +333,10 @@ func ms(t unit.Time) string {
 	return fmt.Sprintf("%s%d.%03d", sign, t/unit.Millisecond, t%unit.Millisecond/unit.Microsecond)
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
-
 // shared says how many nodes had one process.
 func (v *Verdict) shared() string {
 	if v.NodesPerProcess == 0 {
 		return ""
 	}
-	how := ""
-	if v.Polled {
-		how = ", which polls"
-	}
-	return fmt.Sprintf("; hosted: up to %d nodes in a process%s", v.NodesPerProcess, how)
+	return fmt.Sprintf("; hosted: up to %d nodes in a process%s", v.NodesPerProcess, or("", v.Polled, ", which polls"))
 }

@@ -1,7 +1,8 @@
 package verdict
 
 import (
-	"encoding/json"
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"softswitch/unit"
 )
@@ -367,33 +368,8 @@ func (v *Verdict) ExitCode() int {
 	return 1
 }
 
-// MarshalJSON writes empty lists as [], so that programs need not handle null.
+// MarshalJSON writes empty lists as [] and an empty map as {}, so that programs need not handle null.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	type plain Verdict // without this method
-	v.Detections = append([]Detection{}, v.Detections...)
-	for i := range v.Detections {
-		d := &v.Detections[i]
-		d.Loop = append([]string{}, d.Loop...)
-		d.Causes = append([]FoundCause{}, d.Causes...)
-		for k := range d.Causes {
-			d.Causes[k].Flows = append([]string{}, d.Causes[k].Flows...)
-		}
-	}
-	v.Flows = append([]FlowResult{}, v.Flows...)
-	for i := range v.Flows {
-		v.Flows[i].OverTime = append([]int64{}, v.Flows[i].OverTime...)
-	}
-	v.Actions = append([]Action{}, v.Actions...)
-	v.Refusals = append([]Refusal{}, v.Refusals...)
-	v.Warnings = append([]string{}, v.Warnings...)
-	v.Killed = append([]string{}, v.Killed...)
-	v.LosslessLostAt = append([]Loss{}, v.LosslessLostAt...)
-	v.DroppedOf = append([]DroppedOf{}, v.DroppedOf...)
-	v.HeadroomShort = append([]HeadroomShort{}, v.HeadroomShort...)
-	if v.LosslessLostBy == nil {
-		v.LosslessLostBy = map[string]int{}
-	}
-	v.Reasons = append([]string{}, v.Reasons...)
-	v.Timeline = append([]Moment{}, v.Timeline...)
-	return json.Marshal(plain(v))
+	return jsonv2.Marshal(plain(v), jsonv1.DefaultOptionsV1(), jsonv2.FormatNilSliceAsNull(false), jsonv2.FormatNilMapAsNull(false))
 }

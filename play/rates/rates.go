@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -110,10 +111,8 @@ func (f *Finding) search(runs int, play func(unit.Rate) (Run, error)) error {
 // step is that of the rate tried[i], with no run yet if there is none.
 func (f *Finding) step(i int) *Step {
 	r := tried[i] * 1_000_000
-	for k := range f.Steps {
-		if f.Steps[k].Rate == r {
-			return &f.Steps[k]
-		}
+	if k := slices.IndexFunc(f.Steps, func(s Step) bool { return s.Rate == r }); k >= 0 {
+		return &f.Steps[k]
 	}
 	return &Step{Rate: r, Held: true, Runs: []Run{}}
 }
@@ -234,10 +233,9 @@ func (f *Finding) WriteText(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	switch {
-	case f.Held == 0:
+	if f.Held == 0 {
 		fmt.Fprintf(w, "\nholds no rate of those that were tried")
-	default:
+	} else {
 		fmt.Fprintf(w, "\nholds %s per link", f.Held)
 	}
 	if f.NotHeld > 0 {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/lab"
 	"softswitch/node/config"
@@ -18,26 +17,18 @@ import (
 
 // File is the result of checking a file.
 type File struct {
-	Name     string   `json:"file"`
-	Kind     string   `json:"kind"` // scenario, switch or host
-	OK       bool     `json:"ok"`
-	About    string   `json:"about,omitempty"` // what a good file is: "20 switches, ..."
-	Faults   []Fault  `json:"faults"`
-	Warnings []string `json:"warnings"`
+	Name     string             `json:"file"`
+	Kind     string             `json:"kind"` // scenario, switch or host
+	OK       bool               `json:"ok"`
+	About    string             `json:"about,omitempty"` // what a good file is: "20 switches, ..."
+	Faults   []strictyaml.Fault `json:"faults"`
+	Warnings []string           `json:"warnings"`
 	// SimOnly is why a live lab refuses a valid scenario, LiveOnly why a simulation
 	// does.
 	SimOnly  string `json:"sim_only,omitempty"`
 	LiveOnly string `json:"live_only,omitempty"`
 	// Slow is the --slow that a live lab needs for a valid scenario; 0 for none.
 	Slow int `json:"slow,omitempty"`
-}
-
-// Fault is one thing wrong in a file.
-type Fault struct {
-	Line int    `json:"line,omitempty"` // counted from 1
-	Key  string `json:"key,omitempty"`  // "flows[2].rate"
-	Set  string `json:"set,omitempty"`  // key of the setting that the value comes from
-	Text string `json:"text"`
 }
 
 // Files are files that were checked.
@@ -54,7 +45,7 @@ func (all Files) WriteText(w io.Writer) error {
 			fmt.Fprintln(&b, "warning:", warning)
 		}
 		for _, f := range v.Faults {
-			fmt.Fprintln(&b, strictyaml.Fault{File: v.Name, Line: f.Line, Key: f.Key, Set: f.Set, Text: f.Text})
+			fmt.Fprintln(&b, f)
 		}
 		if v.OK {
 			fmt.Fprintf(&b, "%s: good: a %s, %s%s\n", v.Name, v.Kind, v.About, v.Where())
@@ -67,7 +58,7 @@ func (all Files) WriteText(w io.Writer) error {
 // Check checks data, the content of the file called name, with settings in the place of
 // what it says.
 func Check(name string, data []byte, settings ...strictyaml.Setting) File {
-	f := File{Name: name, Kind: KindOf(name, data), Faults: []Fault{}, Warnings: []string{}}
+	f := File{Name: name, Kind: KindOf(name, data), Faults: []strictyaml.Fault{}, Warnings: []string{}}
 	var warnings []string
 	var err error
 	switch f.Kind {
@@ -80,7 +71,7 @@ func Check(name string, data []byte, settings ...strictyaml.Setting) File {
 	}
 	f.Warnings = append(f.Warnings, warnings...)
 	if f.OK = err == nil; !f.OK {
-		f.About, f.Faults = "", faultsOf(err)
+		f.About, f.Faults = "", f.faultsOf(err)
 	}
 	return f
 }
@@ -188,13 +179,13 @@ func KindOf(file string, data []byte) string {
 	return "scenario"
 }
 
-func faultsOf(err error) []Fault {
-	var all []Fault
+func (f *File) faultsOf(err error) (all []strictyaml.Fault) {
 	var faults strictyaml.Faults
-	if !errors.As(err, &faults) {
-		for line := range strings.Lines(err.Error()) {
-			all = append(all, Fault{Text: strings.TrimSpace(line)})
-		}
+	if errors.As(err, &faults) {
+		return faults
 	}
-	return append(all, lists.Map(faults, func(f strictyaml.Fault) Fault { return Fault{f.Line, f.Key, f.Set, f.Text} })...)
+	for line := range strings.Lines(err.Error()) {
+		all = append(all, strictyaml.Fault{File: f.Name, Text: strings.TrimSpace(line)})
+	}
+	return all
 }

@@ -52,10 +52,6 @@ type history struct {
 	holds   []dataplane.Holds       // scratch
 }
 
-func newHistory(r *run) *history {
-	return &history{run: r, of: map[oracle.Bucket][]int{}, pausing: map[oracle.Queue]int{}}
-}
-
 // see takes the next event of the run; the switches are as they are right after it.
 func (h *history) see(n event.Node, e event.Event) {
 	bucket := oracle.Bucket{NodePort: unit.NodePort{Node: n.ID, Port: e.Port}, Class: e.Class}

@@ -7,6 +7,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/internal/lists"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -83,9 +84,9 @@ func (r *run) deadlock(at unit.Time, stuck *oracle.Stuck) *Deadlock {
 		}
 	}
 	d.Queues = slices.DeleteFunc(slices.Clone(stuck.Queues), func(q oracle.Queue) bool { return !slices.Contains(d.Queues, q) })
-	for _, q := range d.Queues {
-		d.Names = append(d.Names, r.queueName(q))
-	}
+	d.Names = lists.Map(d.Queues, func(q oracle.Queue) string {
+		return fmt.Sprintf("%s, class %d", r.fabric.LinkName(q.NodePort), q.Class)
+	})
 	d.Flows = r.flowsIn(d.Queues, func(*buffer.Frame) bool { return true })
 	for _, q := range d.Queues {
 		b, _ := r.fabric.Down(q)
@@ -95,10 +96,6 @@ func (r *run) deadlock(at unit.Time, stuck *oracle.Stuck) *Deadlock {
 		}
 	}
 	return d
-}
-
-func (r *run) queueName(q oracle.Queue) string {
-	return fmt.Sprintf("%s, class %d", r.fabric.LinkName(q.NodePort), q.Class)
 }
 
 // flowsIn are the flows with such frames in queues, in the order of the scenario.

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -121,10 +122,7 @@ func (p *picture) x(at unit.Time) int {
 func (p *picture) y(lane int) int { return margin + laneHeight*lane + laneHeight/2 }
 
 func (p *picture) bar(b *strings.Builder, period Period) {
-	end := p.to
-	if period.To > 0 {
-		end = period.To
-	}
+	end := cmp.Or(period.To, p.to)
 	x, y := p.x(period.From), p.y(p.number[laneOf(period)])
 	fill, stroke := "#dde8f5", 1
 	if period.Host {

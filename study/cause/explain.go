@@ -3,7 +3,9 @@ package cause
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/stat"
+	"softswitch/scenario"
 	"softswitch/unit"
 )
 
@@ -79,25 +81,18 @@ func (c *Case) Explain(each Each) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	var turns []Treatment
-	for _, t := range c.Deadlock.Turns {
-		if one := (Treatment{Turns: []Turn{t}}); c.canTreat(one) {
-			turns = append(turns, one)
-		}
-	}
-	treatedTurns, err := c.TryAll(each, "turns", turns)
+	turns := lists.Map(c.Deadlock.Turns, func(t Turn) Treatment { return Treatment{Turns: []Turn{t}} })
+	treatedTurns, err := c.TryAll(each, "turns", lists.Where(turns, c.canTreat))
 	if err != nil {
 		return nil, err
 	}
+	candidates := slices.Concat(singles, treatedTurns)
 	r := &Report{
 		Scenario: c.Scenario.Name, Seed: c.Seed, Duration: c.Scenario.Duration,
 		Deadlock: c.Deadlock, Untreated: c.Untreated, Chronology: c.Chronology,
-		OfLoop: c.ofLoop(slices.Concat(singles, treatedTurns)),
+		OfLoop: c.ofLoop(candidates), Flows: lists.Map(c.Scenario.Flows, func(f scenario.Flow) string { return f.Name }),
 	}
-	for _, f := range c.Scenario.Flows {
-		r.Flows = append(r.Flows, f.Name)
-	}
-	if r.Candidates, err = c.controlled(each, slices.Concat(singles, treatedTurns)); err != nil {
+	if r.Candidates, err = c.controlled(each, candidates); err != nil {
 		return nil, err
 	}
 	r.Smallest, err = c.Smallest(each, singles)
@@ -113,9 +108,12 @@ func (c *Case) canTreat(t Treatment) bool {
 // controlled puts a control beside each trial. One that was tried is not tried again.
 func (c *Case) controlled(each Each, trials []Trial) ([]Candidate, error) {
 	known := map[string]*Trial{}
-	for i := range trials {
-		known[trials[i].Treatment.String()] = &trials[i]
+	note := func(tried []Trial) {
+		for i := range tried {
+			known[tried[i].Treatment.String()] = &tried[i]
+		}
 	}
+	note(trials)
 	controls := make([]Treatment, len(trials))
 	var unknown []Treatment
 	for i, t := range trials {
@@ -133,9 +131,7 @@ func (c *Case) controlled(each Each, trials []Trial) ([]Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range tried {
-		known[tried[i].Treatment.String()] = &tried[i]
-	}
+	note(tried)
 	all := make([]Candidate, len(trials))
 	for i, t := range trials {
 		all[i].Trial = t

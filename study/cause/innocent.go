@@ -3,6 +3,7 @@ package cause
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 )
 
@@ -50,17 +51,9 @@ func (n *Innocents) Share(flows []verdict.FlowResult) (share float64, ok bool) {
 	got := 0.0
 	for i := range flows {
 		if n.Flows[i] {
-			got += mean(flows[i].OverTime)
+			rates := flows[i].OverTime
+			got += float64(lists.Sum(rates, func(r int64) int64 { return r })) / float64(len(rates))
 		}
 	}
 	return got / n.Goodput, true
-}
-
-// mean is the mean of rates.
-func mean(rates []int64) float64 {
-	sum := int64(0)
-	for _, r := range rates {
-		sum += r
-	}
-	return float64(sum) / float64(len(rates))
 }

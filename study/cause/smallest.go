@@ -119,7 +119,7 @@ func (c *Case) Least(each Each, singles []Trial) (*Trial, error) {
 }
 
 func causal(all []Trial) (some []Trial) {
-	return slices.DeleteFunc(slices.Clone(all), func(t Trial) bool { return !t.Causal })
+	return lists.Where(all, func(t Trial) bool { return t.Causal })
 }
 
 func smallest(sets []Trial, proven, all bool) Smallest {

@@ -56,7 +56,8 @@ func (r *Report) writeDeadlock(w io.Writer) {
 
 func (r *Report) writeChronology(w io.Writer) {
 	c := r.Chronology
-	fmt.Fprintf(w, "\nchronology: the pauses that led to it, oldest first, with what waited in paused queues; %s\n", count(len(c.Sources), "source"))
+	fmt.Fprintf(w, "\nchronology: the pauses that led to it, oldest first, with what waited in paused queues; %d source%s\n",
+		len(c.Sources), map[bool]string{true: "s"}[len(c.Sources) != 1])
 	fmt.Fprintf(w, "  \tfrom ms\tto ms\tclass\tpaused by\tbytes\twaiting\tcaused by\n")
 	shown := 0
 	for i, p := range c.Periods {
@@ -73,9 +74,7 @@ func (r *Report) writeChronology(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %d\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i+1, ms(p.From), to, p.Class, p.what(), bytes, waiting, p.why())
 	}
-	if more := len(c.Periods) - shown; more > 0 {
-		fmt.Fprintf(w, "  and %d more\n", more)
-	}
+	writeMore(w, len(c.Periods)-shown)
 }
 
 // what is who paused: "s1 to-s0 (on the loop)".
@@ -100,19 +99,23 @@ func (r *Report) writeCandidates(w io.Writer) {
 	fmt.Fprintf(w, "\ncandidates: each treated alone, from the start; its control is another one, drawn at random\n")
 	fmt.Fprintf(w, "  \tcausal\tsufficient\tMbit/s\tcontrol causal\n")
 	fmt.Fprintf(w, "  nothing\t\t\t%s\t\n", mbits(r.Untreated.Total))
-	for i, c := range r.Candidates {
-		if i == textCandidates {
-			fmt.Fprintf(w, "  and %d more\n", len(r.Candidates)-i)
-			break
-		}
+	for _, c := range r.Candidates[:min(len(r.Candidates), textCandidates)] {
 		goodput, control := "-", "-"
 		if c.Causal {
 			goodput = mbits(c.Total)
 		}
 		if c.Control != nil {
-			control = yes(c.Control.Causal)
+			control = yes[c.Control.Causal]
 		}
-		fmt.Fprintf(w, "  %v\t%s\t%s\t%s\t%s\n", c.Treatment, yes(c.Causal), yes(c.Sufficient), goodput, control)
+		fmt.Fprintf(w, "  %v\t%s\t%s\t%s\t%s\n", c.Treatment, yes[c.Causal], yes[c.Sufficient], goodput, control)
+	}
+	writeMore(w, len(r.Candidates)-textCandidates)
+}
+
+// writeMore says how many lines of a part are left out.
+func writeMore(w io.Writer, n int) {
+	if n > 0 {
+		fmt.Fprintf(w, "  and %d more\n", n)
 	}
 }
 
@@ -149,26 +152,13 @@ func (r *Report) writeSmallest(w io.Writer) {
 	for _, x := range s.Sets[:min(len(s.Sets), textSets)] {
 		fmt.Fprintf(w, "  %v\t%s Mbit/s\n", x.Treatment, mbits(x.Total))
 	}
-	if more := len(s.Sets) - textSets; more > 0 {
-		fmt.Fprintf(w, "  and %d more\n", more)
-	}
+	writeMore(w, len(s.Sets)-textSets)
 	best := s.Sets[s.LeastHarm]
 	fmt.Fprintf(w, "least harm: %v; %s Mbit/s arrive instead of %s\n", best.Treatment, mbits(best.Total), mbits(r.Untreated.Total))
 }
 
-func yes(is bool) string {
-	if is {
-		return "yes"
-	}
-	return "no"
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+// yes is how a statement that is true, or is not, is shown.
+var yes = map[bool]string{true: "yes", false: "no"}
 
 // ms is t in milliseconds, to the microsecond.
 func ms(t unit.Time) string {

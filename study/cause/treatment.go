@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,10 +45,7 @@ func (t Treatment) String() string {
 		lists.Map(t.Hosts, func(h string) string { return "host " + h }),
 		lists.Map(t.Flows, func(f string) string { return "flow " + f }),
 		lists.Map(t.Turns, func(x Turn) string { return "turn " + x.String() }))
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, " + ")
+	return cmp.Or(strings.Join(parts, " + "), "nothing")
 }
 
 // slowing is by how much a treated flow is slower.

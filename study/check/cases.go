@@ -107,9 +107,5 @@ func (c *Checker) Name(k Case) []string {
 	if k.Kind == SwitchFailure {
 		return []string{"switch " + c.plan.Fabric.Nodes[k.Switch].Name}
 	}
-	names := []string{}
-	for _, l := range k.Links {
-		names = append(names, c.plan.Fabric.Links[l].Name)
-	}
-	return names
+	return append([]string{}, lists.Map(k.Links, func(l int) string { return c.plan.Fabric.Links[l].Name })...)
 }

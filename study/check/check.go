@@ -200,14 +200,15 @@ func (c *Checker) hostCycles(k Case, r *Result) {
 			return
 		}
 		cycle = turned(cycle)
-		if key := key(cycle); !seen[key] {
-			seen[key] = true
-			if len(r.cycles) < maxOfCase {
-				r.cycles = append(r.cycles, found{edges: cycle})
-			} else {
-				r.Bounded = true
-			}
+		key := key(cycle)
+		switch {
+		case seen[key]:
+		case len(r.cycles) < maxOfCase:
+			r.cycles = append(r.cycles, found{edges: cycle})
+		default:
+			r.Bounded = true
 		}
+		seen[key] = true
 	})
 	r.Bounded = r.Bounded || !whole
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 
 	"softswitch/scenario"
@@ -98,12 +99,7 @@ func (c *Checker) removal(d int, e edge) Removal {
 // uses its backup. ok is false if one is left without a port.
 func Overrides(plan *scenario.Plan, computed *topo.Table, removals []Removal) (all []scenario.Override, ok bool) {
 	sorted := slices.Clone(removals)
-	slices.SortFunc(sorted, func(a, b Removal) int {
-		if a.At != b.At {
-			return a.At - b.At
-		}
-		return a.To - b.To
-	})
+	slices.SortFunc(sorted, func(a, b Removal) int { return cmp.Or(a.At-b.At, a.To-b.To) })
 	for i := 0; i < len(sorted); {
 		at, to := sorted[i].At, sorted[i].To
 		var out unit.PortSet
@@ -143,18 +139,17 @@ func (c *Checker) delivers(d int, to dest) bool {
 		return true
 	}
 	edges := c.walk(d, nil)
-	for s, ports := range c.from {
-		for _, in := range ports {
-			if outs, _ := c.switches[s].Ways(in, to.addr, c.classes[0]); int32(s) != to.owner && outs == 0 {
-				return false
-			}
-		}
+	ends := func(s int32, in unit.Port, class int) bool {
+		outs, _ := c.switches[s].Ways(in, to.addr, c.classes[class])
+		return s != to.owner && outs == 0
 	}
-	for _, n := range c.walker.queue {
-		at := c.portOf(n)
-		if outs, _ := c.switches[at.sw].Ways(at.n, to.addr, c.classes[c.classOf(n)]); at.sw != to.owner && outs == 0 {
+	for s, ports := range c.from {
+		if slices.ContainsFunc(ports, func(in unit.Port) bool { return ends(int32(s), in, 0) }) {
 			return false
 		}
+	}
+	if slices.ContainsFunc(c.walker.queue, func(n node) bool { return ends(c.portOf(n).sw, c.portOf(n).n, c.classOf(n)) }) {
+		return false
 	}
 	edges = slices.DeleteFunc(edges, func(e edge) bool { return c.portOf(c.tail(e)).sw == to.owner })
 	slices.Sort(edges)

@@ -12,6 +12,7 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/scenario"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // MaxExact is of how many routes a set may be that is shown to be smallest.
@@ -71,11 +72,10 @@ func (c *cures) prevention(name string) (Cure, error) {
 	if err != nil {
 		return cure, err
 	}
-	if err := s.Prevent(name); err != nil {
-		cure.Why = err.Error()
-		return cure, nil
+	var plan *scenario.Plan
+	if err = s.Prevent(name); err == nil {
+		plan, err = scenario.Compile(s)
 	}
-	plan, err := scenario.Compile(s)
 	if err != nil {
 		cure.Why = err.Error()
 		return cure, nil
@@ -86,10 +86,7 @@ func (c *cures) prevention(name string) (Cure, error) {
 	}
 	cure.Left = len(k.Report.Cycles) + k.Report.More
 	if plan.Tagging != nil {
-		for _, class := range plan.Tagging.Tags {
-			cure.Classes = append(cure.Classes, int(class))
-		}
-		cure.Classes = append(cure.Classes, int(plan.Tagging.Lossy))
+		cure.Classes = lists.Map(append(slices.Clone(plan.Tagging.Tags), plan.Tagging.Lossy), func(p unit.Priority) int { return int(p) })
 	}
 	return cure, nil
 }
@@ -116,9 +113,7 @@ func (c *cures) routes() (Cure, error) {
 	}
 	cure.Exact = exact
 	overrides, _ := Overrides(c.k.plan, c.computed, least)
-	for _, o := range overrides {
-		cure.Routes = append(cure.Routes, c.route(o))
-	}
+	cure.Routes = append(cure.Routes, lists.Map(overrides, c.route)...)
 	return cure, nil
 }
 
@@ -168,9 +163,7 @@ func (c *cures) cover(k *Checked, chosen []Removal) (more []Removal, ok bool, er
 	defer work.Close()
 	for i := range cuts {
 		cuts[i] = k.checker.Cuts(&k.Report.Cycles[i])
-		for _, cut := range cuts[i] {
-			keys[i] = append(keys[i], keyOf(cut))
-		}
+		keys[i] = lists.Map(cuts[i], keyOf)
 		if err := work.Add(1); err != nil {
 			return nil, false, err
 		}
@@ -331,10 +324,7 @@ func routesOf(set []Removal) map[[2]int]bool {
 }
 
 func keyOf(set []Removal) string {
-	all := make([]string, 0, len(set))
-	for _, r := range set {
-		all = append(all, fmt.Sprint(r.At, " ", r.To, " ", r.Out))
-	}
+	all := lists.Map(set, func(r Removal) string { return fmt.Sprint(r.At, " ", r.To, " ", r.Out) })
 	slices.Sort(all)
 	return strings.Join(all, ",")
 }

@@ -49,10 +49,7 @@ func (g *graph) build(c *Checker, edges []edge) {
 }
 
 func zero(s []int32, n int) []int32 {
-	if cap(s) < n {
-		return make([]int32, n)
-	}
-	s = s[:n]
+	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s
 }

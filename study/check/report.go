@@ -119,19 +119,9 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: len(c.links), Subnets: len(c.dests),
 		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
 	}
-	for _, ports := range c.from {
-		r.Hosts += len(ports)
-	}
-	bounded := 0
-	for _, res := range results {
-		if res.Cyclic {
-			r.Cyclic++
-		}
-		if res.Bounded {
-			bounded++
-		}
-	}
-	if bounded > 0 {
+	r.Hosts = lists.Sum(c.from, func(ports []unit.Port) int { return len(ports) })
+	r.Cyclic = len(lists.Where(results, func(res *Result) bool { return res.Cyclic }))
+	if bounded := len(lists.Where(results, func(res *Result) bool { return res.Bounded })); bounded > 0 {
 		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %d cycles, were looked at", bounded, maxRoots, maxOfCase))
 	}
 	all := c.merge(results)
@@ -140,18 +130,16 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 		r.More = len(all) - maxCycles
 		all = all[:maxCycles]
 	}
-	for _, m := range all {
-		r.Cycles = append(r.Cycles, c.describe(m))
-	}
+	r.Cycles = append(r.Cycles, lists.Map(all, c.describe)...)
 	c.explain(r.Cycles)
 	return r
 }
 
 // describe puts a cycle in words.
 func (c *Checker) describe(m *merged) Cycle {
-	out := Cycle{Cases: m.count, Flows: []string{}, Classes: []int{}, Hops: []Hop{}, Turns: make([]Turn, len(m.edges)), merged: m}
-	for _, i := range m.cases {
-		out.Failures = append(out.Failures, c.Name(c.Case(i)))
+	out := Cycle{
+		Failures: lists.Map(m.cases, func(i int) []string { return c.Name(c.Case(i)) }), Cases: m.count,
+		Flows: []string{}, Classes: []int{}, Hops: []Hop{}, Turns: make([]Turn, len(m.edges)), merged: m,
 	}
 	first := c.Case(m.cases[0])
 	out.When = [...]string{"no failure", "one failure", "two failures"}[m.rank]
@@ -166,27 +154,19 @@ func (c *Checker) describe(m *merged) Cycle {
 			Queue: unit.NodePort{Node: c.plan.Fabric.Nodes[from.sw].ID, Port: from.n},
 		})
 	}
-	switch {
-	case c.alike && m.classes != 0:
-		for _, p := range c.lossless {
-			if m.classes.Has(p) {
-				out.Classes = append(out.Classes, int(p))
-			}
-		}
-		for i := range out.Hops {
-			out.Hops[i].Class = out.Classes[0]
-		}
-	case c.alike:
-		for _, p := range c.lossless {
+	if !c.alike {
+		out.Classes = lists.Map(out.Hops, func(h Hop) int { return h.Class })
+		slices.Sort(out.Classes)
+		out.Classes = slices.Compact(out.Classes)
+		return out
+	}
+	for _, p := range c.lossless {
+		if m.classes == 0 || m.classes.Has(p) {
 			out.Classes = append(out.Classes, int(p))
 		}
-	default:
-		for _, h := range out.Hops {
-			if !slices.Contains(out.Classes, h.Class) {
-				out.Classes = append(out.Classes, h.Class)
-			}
-		}
-		slices.Sort(out.Classes)
+	}
+	for i := range out.Hops {
+		out.Hops[i].Class = out.Classes[0]
 	}
 	return out
 }
@@ -289,8 +269,8 @@ func (c *Checker) sender(n node) string {
 	for c.walker.start[n] < 0 {
 		n = c.tail(c.walker.via[n])
 	}
-	p := c.ports[c.walker.start[n]]
-	return c.hostAt(p.sw, p.n)
+	f, p := c.plan.Fabric, c.ports[c.walker.start[n]]
+	return f.Nodes[f.Nodes[p.sw].Ports[p.n].Peer.Node].Name
 }
 
 // receiver is a host of destination d, one whose frames are flooded if flooded.
@@ -303,11 +283,6 @@ func (c *Checker) receiver(d int, flooded bool) string {
 		}
 	}
 	return ""
-}
-
-func (c *Checker) hostAt(sw int32, p unit.Port) string {
-	f := c.plan.Fabric
-	return f.Nodes[f.Nodes[sw].Ports[p].Peer.Node].Name
 }
 
 // shown is how many cycles WriteText shows.
@@ -357,10 +332,7 @@ func (c *Cure) writeText(w io.Writer) {
 	case c.Left > 0:
 		fmt.Fprintf(w, "  %s\tno: %d cycles are left\n", c.Name, c.Left)
 	case c.Name == "routes":
-		how := "found step by step; fewer may do"
-		if c.Exact {
-			how = "no fewer do"
-		}
+		how := map[bool]string{true: "no fewer do", false: "found step by step; fewer may do"}[c.Exact]
 		fmt.Fprintf(w, "  %s\t%d to change; %s; checked: no cycle is left\n", c.Name, len(c.Routes), how)
 		for _, r := range c.Routes[:min(len(c.Routes), routesShown)] {
 			fmt.Fprintf(w, "\t  - {at: %s, to: %s, ports: [%s], backup: [%s]}\n", r.At, r.To, strings.Join(r.Ports, ", "), strings.Join(r.Backup, ", "))
@@ -399,11 +371,7 @@ func (c *Cycle) writeText(w io.Writer, n int) {
 	if len(c.Flows) > 0 {
 		closed = "the flows " + some(c.Flows) + " close it"
 	}
-	kind := ""
-	if c.RoutingLoop {
-		kind = "; a routing loop"
-	}
-	fmt.Fprintf(w, "\t%s, in %s%s\n", closed, inClasses(c.Classes), kind)
+	fmt.Fprintf(w, "\t%s, in %s%s\n", closed, inClasses(c.Classes), map[bool]string{true: "; a routing loop"}[c.RoutingLoop])
 	if c.Witness != nil {
 		fmt.Fprintf(w, "\t%s\n", c.Witness.text())
 	}

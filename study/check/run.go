@@ -11,6 +11,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -102,10 +103,5 @@ func each(workers []*Checker, from, end int, do func(w *Checker, i int) error) e
 			errs[n] = do(workers[n], i)
 		}
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }

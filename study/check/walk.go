@@ -119,7 +119,8 @@ func (c *Checker) turn(n node, out unit.Port, most int, level int32, edges []edg
 	sw := c.switches[at.sw]
 	var done unit.ClassSet
 	for ttl := most; ttl > 1; ttl-- {
-		if c.bands && !c.comesIn(sw.ClassOut(c.classes[class], at.n, out, uint8(ttl)), class) {
+		// A frame has the class of the TTL with which it left the switch before, which is the one with which it comes.
+		if c.bands && sw.ClassOut(c.classes[class], at.n, out, uint8(ttl)) != c.classes[class] {
 			continue
 		}
 		to := sw.ClassOut(c.classes[class], at.n, out, uint8(ttl-1))
@@ -137,10 +138,6 @@ func (c *Checker) turn(n node, out unit.Port, most int, level int32, edges []edg
 	}
 	return edges
 }
-
-// comesIn reports whether the band of frames is the class of a hop: a frame has the class
-// of the TTL with which it left the switch before, which is the one with which it comes.
-func (c *Checker) comesIn(band unit.Priority, class int) bool { return band == c.classes[class] }
 
 // follow is the way of flow i: its edges, and the switches it passes.
 func (c *Checker) follow(i int) (edges []edge, hops []int32) {

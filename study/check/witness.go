@@ -249,11 +249,11 @@ func span(t unit.Time) string { return strings.ReplaceAll(t.String(), "µ", "u")
 func (s *search) run(ctx context.Context) error {
 	for _, o := range s.options {
 		plan, err := s.compile(&o)
-		if err != nil {
-			return fmt.Errorf("a witness of %s: %w", s.plan.Scenario.Name, err)
+		onset, ok := unit.Time(0), false
+		if err == nil {
+			s.tries++
+			onset, ok, err = s.play(ctx, plan)
 		}
-		s.tries++
-		onset, ok, err := s.play(ctx, plan)
 		if err != nil {
 			return fmt.Errorf("a witness of %s: %w", s.plan.Scenario.Name, err)
 		}
@@ -308,10 +308,11 @@ var errOnset = errors.New("the cycle is stuck")
 // play simulates a plan until the cycle is stuck, or to its end.
 func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time, ok bool, err error) {
 	queues := lists.Map(s.cycle.Hops, func(h Hop) oracle.Queue { return oracle.Queue{NodePort: h.Queue, Class: unit.Priority(h.Class)} })
-	w, err := sim.New(plan, sim.Options{
+	_, err = sim.Play(plan, sim.Options{
 		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, SampleAt: sim.Every(max(s.fill/4, 1)),
 		Sample: func(now unit.Time, w *sim.World) {
-			if !ok && allStuck(w.Stuck(), queues) {
+			stuck := w.Stuck()
+			if !ok && !slices.ContainsFunc(queues, func(q oracle.Queue) bool { return !stuck.InCore(q) }) {
 				onset, ok = now, true
 			}
 		},
@@ -322,20 +323,8 @@ func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time
 			return ctx.Err()
 		},
 	})
-	if err != nil {
-		return 0, false, err
-	}
-	if _, err = w.Run(); err != nil && !errors.Is(err, errOnset) {
+	if err != nil && !errors.Is(err, errOnset) {
 		return 0, false, err
 	}
 	return onset, ok, nil
-}
-
-func allStuck(s *oracle.Stuck, queues []oracle.Queue) bool {
-	for _, q := range queues {
-		if !s.InCore(q) {
-			return false
-		}
-	}
-	return true
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"softswitch/unit"
@@ -169,11 +170,9 @@ func (c *Comparison) charts() []chart {
 		deadlocking := c.deadlocking()
 		for _, sys := range systems {
 			var l []value
-			for _, s := range deadlocking {
-				for _, r := range c.of(s) {
-					if r.System == sys && r.Figures != nil {
-						l = append(l, values(r)...)
-					}
+			for _, r := range c.played(sys) {
+				if slices.Contains(deadlocking, r.Scenario) {
+					l = append(l, values(r)...)
 				}
 			}
 			lines = append(lines, l)
@@ -234,10 +233,7 @@ func (c *Comparison) charts() []chart {
 			return fmt.Sprintf("lost %d, dropped %d, policed %d", t.Count("lossless_lost"), t.Count("response_dropped"), t.Count("policed"))
 		}), logAxis(loss)),
 		draw("What innocent flows get in the last quarter", "per cent of what they ask for; flows that share a link cannot all get 100", systems, goodput, texts(func(t *Total) string {
-			if t.Shared == 0 {
-				return nothing
-			}
-			return fmt.Sprintf("mean %s %%, n = %d", t.atEnd(), t.Shared)
+			return known(t.Shared != 0, fmt.Sprintf("mean %s %%, n = %d", t.atEnd(), t.Shared))
 		}), axis{high: highest}),
 	}
 	all[0].Keys = []key{{"circle", "the deadlock is declared"}}

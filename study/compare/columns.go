@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 	"softswitch/unit"
 )
@@ -84,20 +85,15 @@ func columnsOf(rows ...*Row) []column {
 func (r *Row) connected() bool { return r.Figures != nil && r.Connections != nil }
 
 // connectionRows are a table of the rows that tell of connections, the first its heads; nil if none does.
-func (c *Comparison) connectionRows() (rows [][]string) {
-	rows = [][]string{{"scenario", "system"}}
-	for _, col := range connectionColumns {
-		rows[0] = append(rows[0], col.Head)
-	}
-	for i := range c.Rows {
-		if r := &c.Rows[i]; r.connected() {
-			rows = append(rows, append([]string{r.Scenario, r.System}, tableRow(r, connectionColumns).Cells...))
-		}
-	}
-	if len(rows) == 1 {
+func (c *Comparison) connectionRows() [][]string {
+	connected := c.where((*Row).connected)
+	if connected == nil {
 		return nil
 	}
-	return rows
+	heads := append([]string{"scenario", "system"}, lists.Map(connectionColumns, func(col column) string { return col.Head })...)
+	return append([][]string{heads}, lists.Map(connected, func(r *Row) []string {
+		return append([]string{r.Scenario, r.System}, tableRow(r, connectionColumns).Cells...)
+	})...)
 }
 
 // ofConnections is a cell of the connections with a size, or nothing if there are none.
@@ -119,12 +115,7 @@ func sentAgain(f *Figures) string {
 }
 
 // slowdown is s, or nothing if no flow has one.
-func slowdown(s float64) string {
-	if s == 0 {
-		return nothing
-	}
-	return strconv.FormatFloat(s, 'f', 2, 64)
-}
+func slowdown(s float64) string { return known(s != 0, strconv.FormatFloat(s, 'f', 2, 64)) }
 
 func (f *Figures) pfc() int { return f.PFC.XOFF + f.PFC.XON + f.PFC.Refresh }
 
@@ -139,18 +130,21 @@ func told(s verdict.Sums, key string) string {
 	return strconv.Itoa(s.Count(key))
 }
 
+// known is a text, or nothing if what it tells is not known.
+func known(is bool, text string) string {
+	if !is {
+		return nothing
+	}
+	return text
+}
+
 // plain is the cell of a figure.
 func plain(key string) func(*Figures) string {
 	return func(f *Figures) string { return told(f.Sums, key) }
 }
 
 // of is n of all, or nothing if there are none.
-func of(n, all int) string {
-	if all == 0 {
-		return nothing
-	}
-	return fmt.Sprintf("%d/%d", n, all)
-}
+func of(n, all int) string { return known(all != 0, fmt.Sprintf("%d/%d", n, all)) }
 
 // touched is n of all, or nothing if it is not known or there are none.
 func touched(n *int, all int) string {
@@ -189,18 +183,12 @@ func wholePercent(share *float64) string {
 
 // quantile is t, one of q's, in milliseconds to the microsecond.
 func quantile(q verdict.Quantiles, t unit.Time) string {
-	if q.Samples == 0 {
-		return nothing
-	}
-	return decimal(int64(t), int64(unit.Millisecond), 3)
+	return known(q.Samples > 0, decimal(int64(t), int64(unit.Millisecond), 3))
 }
 
 func percent(got, wanted int64) string {
 	p, ok := share(got, wanted)
-	if !ok {
-		return nothing
-	}
-	return strconv.FormatFloat(p, 'f', 0, 64)
+	return known(ok, strconv.FormatFloat(p, 'f', 0, 64))
 }
 
 // decimal is n in units of per, with this number of decimals.
@@ -210,14 +198,8 @@ func decimal(n, per int64, decimals int) string {
 
 // list is "no reserve to lend 3, port down 1".
 func list(counts []Count) string {
-	var words []string
-	for _, c := range counts {
-		words = append(words, fmt.Sprintf("%s %d", c.What, c.Count))
-	}
-	if words == nil {
-		return "none"
-	}
-	return strings.Join(words, ", ")
+	words := lists.Map(counts, func(c Count) string { return fmt.Sprintf("%s %d", c.What, c.Count) })
+	return cmp.Or(strings.Join(words, ", "), "none")
 }
 
 // reason is why a row has no figures.
@@ -239,8 +221,5 @@ func (r *Row) brief() (outcome Outcome, atEnd string) {
 	if r.Figures == nil {
 		return outcome, ""
 	}
-	if r.Innocent.AtEnd == 0 {
-		return outcome, nothing
-	}
-	return outcome, percent(r.Innocent.Final, r.Innocent.FinalDemand) + " %"
+	return outcome, known(r.Innocent.AtEnd != 0, percent(r.Innocent.Final, r.Innocent.FinalDemand)+" %")
 }

@@ -37,9 +37,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 )
@@ -125,22 +127,9 @@ func (m *Matrix) Run(outer context.Context) (*Comparison, error) {
 // each calls do for 0 to n-1, as many at once as the world allows, until one fails, and
 // reports what each returns; before is how many were done before, of all.
 func (m *Matrix) each(outer context.Context, n, before, all int, do func(ctx context.Context, i int) (string, error)) error {
-	finished := make(chan string)
+	var reporting sync.Mutex // before is guarded by it
 	g, ctx := errgroup.WithContext(outer)
-	g.SetLimit(m.World.Parallel + 1) // one of them reports
-	g.Go(func() error {
-		for done := range n {
-			select {
-			case what := <-finished:
-				if m.Progress != nil {
-					m.Progress(before+done+1, all, what)
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
+	g.SetLimit(m.World.Parallel)
 	for i := range n {
 		g.Go(func() error {
 			if err := ctx.Err(); err != nil {
@@ -150,12 +139,12 @@ func (m *Matrix) each(outer context.Context, n, before, all int, do func(ctx con
 			if err != nil {
 				return err
 			}
-			select {
-			case finished <- what:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
+			reporting.Lock()
+			defer reporting.Unlock()
+			if before++; m.Progress != nil {
+				m.Progress(before, all, what)
 			}
+			return nil
 		})
 	}
 	return cmp.Or(g.Wait(), outer.Err())
@@ -211,7 +200,7 @@ func planOf(src *Source, sys System) (*scenario.Plan, error) {
 
 // progress is a row in a few words.
 func (r *Row) progress() string {
-	why := cmp.Or(r.NotApplicable, r.Failed)
+	why := r.reason()
 	if why != "" {
 		why = ": " + why
 	}
@@ -226,14 +215,7 @@ func ReportTo(w io.Writer) func(done, of int, what string) {
 }
 
 // Failed is the rows that could not be played though they should have been.
-func (c *Comparison) Failed() (rows []*Row) {
-	for i := range c.Rows {
-		if c.Rows[i].Failed != "" {
-			rows = append(rows, &c.Rows[i])
-		}
-	}
-	return rows
-}
+func (c *Comparison) Failed() []*Row { return c.where(func(r *Row) bool { return r.Failed != "" }) }
 
 // Failure is nil if everything was played.
 func (c *Comparison) Failure() error {
@@ -245,31 +227,30 @@ func (c *Comparison) Failure() error {
 }
 
 // names are the scenarios, or the systems, of the rows, each once and in order.
-func (c *Comparison) names(of func(*Row) string) (names []string) {
-	seen := map[string]bool{}
+func (c *Comparison) names(of func(*Row) string) []string {
+	return lists.Once(c.Rows, func(r Row) []string { return []string{of(&r)} })
+}
+
+func (c *Comparison) scenarios() []string { return c.names(func(r *Row) string { return r.Scenario }) }
+
+func (c *Comparison) systems() []string { return c.names(func(r *Row) string { return r.System }) }
+
+// where are the rows that is is true of, in their order.
+func (c *Comparison) where(is func(*Row) bool) (rows []*Row) {
 	for i := range c.Rows {
-		if n := of(&c.Rows[i]); !seen[n] {
-			seen[n] = true
-			names = append(names, n)
-		}
-	}
-	return names
-}
-
-func (c *Comparison) scenarios() []string {
-	return c.names(func(r *Row) string { return r.Scenario })
-}
-
-func (c *Comparison) systems() []string {
-	return c.names(func(r *Row) string { return r.System })
-}
-
-// of are the rows of one scenario, in the order of the systems.
-func (c *Comparison) of(scenario string) (rows []*Row) {
-	for i := range c.Rows {
-		if c.Rows[i].Scenario == scenario {
+		if is(&c.Rows[i]) {
 			rows = append(rows, &c.Rows[i])
 		}
 	}
 	return rows
+}
+
+// of are the rows of one scenario, in the order of the systems.
+func (c *Comparison) of(scenario string) []*Row {
+	return c.where(func(r *Row) bool { return r.Scenario == scenario })
+}
+
+// played are the rows of one system that have figures, in the order of the scenarios.
+func (c *Comparison) played(system string) []*Row {
+	return c.where(func(r *Row) bool { return r.System == system && r.Figures != nil })
 }

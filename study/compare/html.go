@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 //go:embed page.html
@@ -114,20 +116,14 @@ func tableRow(r *Row, columns []column) scenarioRow {
 		row.Why = r.why()
 		return row
 	}
-	for _, col := range columns {
-		row.Cells = append(row.Cells, col.Cell(r.Figures))
-	}
+	row.Cells = lists.Map(columns, func(col column) string { return col.Cell(r.Figures) })
 	return row
 }
 
 // described are the systems that were compared.
 func (c *Comparison) described() (systems []System) {
 	for _, name := range c.systems() {
-		for _, s := range Systems() {
-			if s.Name == name {
-				systems = append(systems, s)
-			}
-		}
+		systems = append(systems, lists.Where(Systems(), func(s System) bool { return s.Name == name })...)
 	}
 	return systems
 }

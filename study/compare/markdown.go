@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // textMD is a section for each system, "## name", in the order of Systems.
@@ -39,13 +41,12 @@ func (c *Comparison) WriteMarkdown(w io.Writer, notes []string) error {
 	c.writeConnections(&b)
 	if c.World == "live" {
 		b.WriteString("What each system needs, where it fails and why: [comparison.md](comparison.md).\n\n")
-		_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
-		return err
-	}
-	b.WriteString("## The systems\n\n")
-	all := texts()
-	for _, s := range c.described() {
-		fmt.Fprintf(&b, "### `%s`\n\n%s\n\n", s.Name, cmp.Or(all[s.Name], s.About+"."))
+	} else {
+		b.WriteString("## The systems\n\n")
+		all := texts()
+		for _, s := range c.described() {
+			fmt.Fprintf(&b, "### `%s`\n\n%s\n\n", s.Name, cmp.Or(all[s.Name], s.About+"."))
+		}
 	}
 	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
 	return err
@@ -53,20 +54,10 @@ func (c *Comparison) WriteMarkdown(w io.Writer, notes []string) error {
 
 // equal says of which scenarios all runs with a system are one, "" if of none.
 func (c *Comparison) equal() string {
-	var names []string
-	for _, s := range c.scenarios() {
-		equal, drawn := 0, 0
-		for _, r := range c.of(s) {
-			if f := r.Figures; f != nil && f.Equal {
-				equal++
-			} else if f != nil {
-				drawn++
-			}
-		}
-		if equal > 0 && drawn == 0 {
-			names = append(names, s)
-		}
-	}
+	names := lists.Where(c.scenarios(), func(s string) bool {
+		rows := lists.Where(c.of(s), func(r *Row) bool { return r.Figures != nil })
+		return rows != nil && !slices.ContainsFunc(rows, func(r *Row) bool { return !r.Equal })
+	})
 	if len(names) == 0 {
 		return ""
 	}
@@ -84,10 +75,7 @@ func (c *Comparison) writeResult(b *strings.Builder) {
 
 func (c *Comparison) writeMatrix(b *strings.Builder) {
 	b.WriteString("## The matrix\n\nAn outcome, and what innocent flows got in the last quarter of the run, in per cent of what they asked for.\n" + innocentNote + "\nFlows that share a link cannot all get 100 per cent.\n\n")
-	heads := []string{"scenario"}
-	for _, s := range c.systems() {
-		heads = append(heads, strings.ReplaceAll(s, "+", "+<br>"))
-	}
+	heads := append([]string{"scenario"}, lists.Map(c.systems(), func(s string) string { return strings.ReplaceAll(s, "+", "+<br>") })...)
 	rows := [][]string{heads}
 	for _, s := range c.scenarios() {
 		cells := []string{s}
@@ -114,29 +102,20 @@ func (c *Comparison) writeMatrix(b *strings.Builder) {
 
 // writeReasons tells once why a system does not apply, in short, with the scenarios.
 func (c *Comparison) writeReasons(b *strings.Builder) {
-	var order []string
-	where := map[string][]string{}
-	for i := range c.Rows {
-		r := &c.Rows[i]
-		if r.Figures != nil {
-			continue
-		}
+	var because reasons
+	for _, r := range c.where(func(r *Row) bool { return r.Figures == nil }) {
 		why := r.Failed
 		if why == "" {
 			why, _, _ = strings.Cut(r.NotApplicable, ": ")
 		}
-		key := fmt.Sprintf("`%s`: %s", r.System, why)
-		if where[key] == nil {
-			order = append(order, key)
-		}
-		where[key] = append(where[key], r.Scenario)
+		because.add(fmt.Sprintf("`%s`: %s", r.System, why), r.Scenario)
 	}
-	if order == nil {
+	if because.all == nil {
 		return
 	}
 	b.WriteString("\nWhere a system was not played:\n\n")
-	for _, key := range order {
-		fmt.Fprintf(b, "- %s (%s)\n", key, some(where[key], c.scenarios()))
+	for _, why := range because.all {
+		fmt.Fprintf(b, "- %s (%s)\n", why, some(because.where[why], c.scenarios()))
 	}
 }
 
@@ -145,7 +124,7 @@ func some(names, all []string) string {
 	if len(names) <= len(all)/2 {
 		return strings.Join(names, ", ")
 	}
-	rest := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return slices.Contains(names, n) })
+	rest := lists.Where(all, func(n string) bool { return !slices.Contains(names, n) })
 	if len(rest) == 0 {
 		return "all scenarios"
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/safefile"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -116,24 +117,32 @@ func (c *Comparison) replaysByRow() map[*Row]replay {
 }
 
 // notReplayed tells each reason once, with the scenarios that it holds for.
-func (c *Comparison) notReplayed() (all []string) {
-	var reasons []string
-	where := map[string][]string{}
+func (c *Comparison) notReplayed() []string {
+	var because reasons
 	for i, r := range c.replays {
-		if r.Why == "" {
-			continue
-		}
-		if where[r.Why] == nil {
-			reasons = append(reasons, r.Why)
-		}
-		if !slices.Contains(where[r.Why], c.Rows[i].Scenario) {
-			where[r.Why] = append(where[r.Why], c.Rows[i].Scenario)
+		if r.Why != "" {
+			because.add(r.Why, c.Rows[i].Scenario)
 		}
 	}
-	for _, why := range reasons {
-		all = append(all, strings.Join(where[why], ", ")+": "+why)
+	return lists.Map(because.all, func(why string) string { return strings.Join(because.where[why], ", ") + ": " + why })
+}
+
+// reasons are why something is not, in the order in which they are met, with the scenarios that each holds for.
+type reasons struct {
+	all   []string
+	where map[string][]string
+}
+
+func (r *reasons) add(why, scenario string) {
+	if r.where == nil {
+		r.where = map[string][]string{}
 	}
-	return all
+	if r.where[why] == nil {
+		r.all = append(r.all, why)
+	}
+	if !slices.Contains(r.where[why], scenario) {
+		r.where[why] = append(r.where[why], scenario)
+	}
 }
 
 // nameMost is the most bytes of a scenario's name that are in a file's name.

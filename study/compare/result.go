@@ -88,9 +88,9 @@ func (c *Comparison) result() result {
 
 // declares reports whether a system has a detector and was played.
 func (c *Comparison) declares(system string) bool {
-	i := slices.IndexFunc(Systems(), func(s System) bool { return s.Name == system })
-	return i >= 0 && Systems()[i].Detector != "" && Systems()[i].Detector != catalog.None &&
-		slices.ContainsFunc(c.Rows, func(r Row) bool { return r.System == system && r.Figures != nil })
+	return len(c.played(system)) > 0 && slices.ContainsFunc(Systems(), func(s System) bool {
+		return s.Name == system && s.Detector != "" && s.Detector != catalog.None
+	})
 }
 
 // ofRuns is n of some runs, and the share with its 95 % interval in per cent: "57 of 187: 30 (24-37)".
@@ -102,15 +102,13 @@ func ofRuns(n, of int) string {
 // declared is in how many runs with a system there was a deadlock, and in how many of those
 // one that it did not declare while it lived. Runs that are equal are one.
 func (c *Comparison) declared(system string) (deadlocks, unseen int) {
-	for i := range c.Rows {
-		if r := &c.Rows[i]; r.System == system && r.Figures != nil {
-			each := 1
-			if r.Equal {
-				each = r.Runs
-			}
-			deadlocks += r.Count("deadlock") / each
-			unseen += r.Count("false_negatives") / each
+	for _, r := range c.played(system) {
+		each := 1
+		if r.Equal {
+			each = r.Runs
 		}
+		deadlocks += r.Count("deadlock") / each
+		unseen += r.Count("false_negatives") / each
 	}
 	return deadlocks, unseen
 }

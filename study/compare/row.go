@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/stat"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -136,10 +137,7 @@ type Count struct {
 // aggregate makes figures of the runs of s, of which there is at least one. truths are by
 // run.
 func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
-	var verdicts []*verdict.Verdict
-	for _, r := range runs {
-		verdicts = append(verdicts, r.Verdict)
-	}
+	verdicts := lists.Map(runs, func(r *Played) *verdict.Verdict { return r.Verdict })
 	sum := verdict.Summarize(verdicts)
 	f := Figures{
 		Runs: len(runs), Equal: sum.Equal, Sums: verdict.SumsOf(verdicts),
@@ -150,10 +148,8 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 	}
 	var shares []float64
 	for i, v := range runs {
-		if n, known := truths[i].touched(v); known {
-			f.Touched = addTo(f.Touched, n)
-			frames, of := truths[i].robbed(v)
-			f.Robbed = addTo(f.Robbed, frames)
+		if flows, frames, of, known := truths[i].robbed(v); known {
+			f.Touched, f.Robbed = addTo(f.Touched, flows), addTo(f.Robbed, frames)
 			f.RobbedOf += of
 		}
 		if share, ok := truths[i].share(v.Flows); ok {

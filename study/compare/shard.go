@@ -3,7 +3,9 @@ package compare
 import (
 	"context"
 	"errors"
+	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/study/shard"
 )
 
@@ -29,12 +31,9 @@ func (m *Matrix) RunPart(ctx context.Context, part shard.Part) (*shard.File, err
 	if m.World.Name != "sim" {
 		return nil, errors.New("--shard: live, a machine plays all; valid: --world sim")
 	}
-	in := inputs{Runs: m.Runs, First: m.First}
-	for _, s := range m.Scenarios {
-		in.Scenarios = append(in.Scenarios, scenarioFile{s.Name, s.SHA256})
-	}
-	for _, s := range m.Systems {
-		in.Systems = append(in.Systems, s.Name)
+	in := inputs{
+		Scenarios: lists.Map(m.Scenarios, func(s Source) scenarioFile { return scenarioFile{s.Name, s.SHA256} }),
+		Systems:   lists.Map(m.Systems, func(s System) string { return s.Name }), Runs: m.Runs, First: m.First,
 	}
 	ours := *m
 	ours.Scenarios = make([]Source, part.Count(len(m.Scenarios)))
@@ -65,9 +64,5 @@ func Merge(w *shard.Whole) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{World: "sim"}
-	for _, rows := range scenarios {
-		c.Rows = append(c.Rows, rows...)
-	}
-	return c, nil
+	return &Comparison{World: "sim", Rows: slices.Concat(scenarios...)}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"softswitch/detect/catalog"
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
 )
@@ -77,10 +78,7 @@ func Named[T any](what string, names []string, all []T, name func(T) string) ([]
 	if len(names) == 0 {
 		return all, nil
 	}
-	var valid []string
-	for _, t := range all {
-		valid = append(valid, name(t))
-	}
+	valid := lists.Map(all, name)
 	var picked []T
 	for i, n := range names {
 		at := slices.Index(valid, n)

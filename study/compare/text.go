@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"softswitch/internal/lists"
 )
 
 // WriteText writes the result in words, then a line a row, one a system, and one a row with
@@ -28,11 +30,9 @@ func (c *Comparison) WriteText(w io.Writer) error {
 			continue
 		}
 		outcome, atEnd := r.brief()
-		cells := []string{r.Scenario, r.System, string(outcome)}
-		for _, key := range []string{"latency_ns", "recovery_ns", "recurrences", "lossless_lost", "response_dropped", "policed"} {
-			cells = append(cells, told(r.Sums, key))
-		}
-		fmt.Fprintln(t, strings.Join(append(cells, atEnd), "\t"))
+		keys := []string{"latency_ns", "recovery_ns", "recurrences", "lossless_lost", "response_dropped", "policed"}
+		figures := lists.Map(keys, func(key string) string { return told(r.Sums, key) })
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.Scenario, r.System, outcome, strings.Join(figures, "\t"), atEnd)
 	}
 	for _, rows := range [][][]string{c.totalRows(), c.connectionRows()} {
 		for i, cells := range rows {

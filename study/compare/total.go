@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 )
 
@@ -36,17 +37,14 @@ func (t *Total) alarms() int {
 
 // deadlocking are the scenarios that deadlock with no system or, if that was not
 // played, with any.
-func (c *Comparison) deadlocking() (names []string) {
-	for _, s := range c.scenarios() {
+func (c *Comparison) deadlocking() []string {
+	return lists.Where(c.scenarios(), func(s string) bool {
 		rows := c.of(s)
 		if i := slices.IndexFunc(rows, func(r *Row) bool { return r.System == "none" && r.Figures != nil }); i >= 0 {
 			rows = rows[i : i+1]
 		}
-		if slices.ContainsFunc(rows, func(r *Row) bool { return r.Figures != nil && r.Count("deadlock") > 0 }) {
-			names = append(names, s)
-		}
-	}
-	return names
+		return slices.ContainsFunc(rows, func(r *Row) bool { return r.Figures != nil && r.Count("deadlock") > 0 })
+	})
 }
 
 // totals are in the order of the systems.
@@ -56,11 +54,7 @@ func (c *Comparison) totals() (totals []Total) {
 		t := Total{System: s, Outcomes: map[Outcome]int{}}
 		var all, locked []verdict.Sums
 		var shares []float64
-		for i := range c.Rows {
-			r := &c.Rows[i]
-			if r.System != s || r.Figures == nil {
-				continue
-			}
+		for _, r := range c.played(s) {
 			all = append(all, r.Sums)
 			if !slices.Contains(deadlocking, r.Scenario) {
 				continue
@@ -102,10 +96,7 @@ func (t *Total) quiet() bool { return t.Outcomes[Clear]+t.Outcomes[Alarm] == t.S
 
 // atEnd is Goodput, or nothing if nobody shares in it.
 func (t *Total) atEnd() string {
-	if t.Shared == 0 {
-		return nothing
-	}
-	return strconv.FormatFloat(t.Goodput, 'f', 0, 64)
+	return known(t.Shared != 0, strconv.FormatFloat(t.Goodput, 'f', 0, 64))
 }
 
 // totalRows are the table of totals, the first of them its heads.
@@ -114,11 +105,9 @@ func (c *Comparison) totalRows() [][]string {
 		"system", "scenarios", "no deadlock", "gone", "recurs", "found", "missed", "latency ms", "recovery ms", "alarms", "late", "lost", "dropped", "policed", "again", "innocent at end %", "innocent touched", "innocent lost", "innocent lost %", "innocent of treated %", "messages", "state B",
 	}}
 	for _, t := range c.totals() {
-		cells := []string{t.System}
-		for _, n := range []int{t.Scenarios, t.Outcomes[Clear] + t.Outcomes[Alarm], t.Outcomes[Gone], t.Outcomes[Recurs], t.Outcomes[Found], t.Outcomes[Missed]} {
-			cells = append(cells, strconv.Itoa(n))
-		}
-		rows = append(rows, append(cells, told(t.Sums, "latency_ns"), told(t.Sums, "recovery_ns"), strconv.Itoa(t.alarms()), told(t.everywhere, "late"),
+		o := t.Outcomes
+		counts := lists.Map([]int{t.Scenarios, o[Clear] + o[Alarm], o[Gone], o[Recurs], o[Found], o[Missed]}, strconv.Itoa)
+		rows = append(rows, append(append([]string{t.System}, counts...), told(t.Sums, "latency_ns"), told(t.Sums, "recovery_ns"), strconv.Itoa(t.alarms()), told(t.everywhere, "late"),
 			told(t.Sums, "lossless_lost"), told(t.Sums, "response_dropped"), told(t.Sums, "policed"), told(t.Sums, "recurrences"),
 			t.atEnd(), of(t.Touched, t.Innocents), lostOf(t.Robbed, t.RobbedOf), lostShare(t.Robbed, t.RobbedOf), wholePercent(t.OfTreated),
 			told(t.Sums, "control_messages"), told(t.everywhere, "detector_bytes_per_switch")))

@@ -106,9 +106,7 @@ func Play(ctx context.Context, sources []Source, first uint64, runs int, show io
 		return nil, err
 	}
 	locks := slices.DeleteFunc(slices.Clone(sources), func(src Source) bool { return !own[src.Name].locks(UDP) })
-	for _, src := range locks {
-		t.add(src.Name, Traffic()[:1], false, own)
-	}
+	t.add(locks, Traffic()[:1], false, own)
 	traffic, err := t.play(ctx, locks, Traffic()[1:], show, nil)
 	if err != nil {
 		return nil, err
@@ -123,12 +121,8 @@ func Play(ctx context.Context, sources []Source, first uint64, runs int, show io
 	if err != nil {
 		return nil, err
 	}
-	for _, src := range locks {
-		t.add(src.Name, Traffic()[1:], false, traffic)
-	}
-	for _, src := range locks {
-		t.add(src.Name, Responses(), true, responses)
-	}
+	t.add(locks, Traffic()[1:], false, traffic)
+	t.add(locks, Responses(), true, responses)
 	return t, nil
 }
 
@@ -167,10 +161,12 @@ func (t *Table) play(ctx context.Context, sources []Source, kinds []Kind, show i
 	return all, err
 }
 
-// add adds the rows of a scenario.
-func (t *Table) add(name string, kinds []Kind, response bool, of map[string]trafficRuns) {
-	for _, k := range kinds {
-		t.Rows = append(t.Rows, sum(name, k.Name, response, of[name][k.Name]))
+// add adds the rows of scenarios.
+func (t *Table) add(sources []Source, kinds []Kind, response bool, of map[string]trafficRuns) {
+	for _, src := range sources {
+		for _, k := range kinds {
+			t.Rows = append(t.Rows, sum(src.Name, k.Name, response, of[src.Name][k.Name]))
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/stat"
 	"softswitch/unit"
 )
@@ -29,11 +30,8 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	t.sum(&b, false, Traffic(), func(r *TrafficRow) int { return r.Deadlocks })
 	b.WriteString("\n## Onset\n\nOf the runs with a deadlock, in ms from the scenario's start: the median, with its interval by the order of\nthe runs.\n\n")
 	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string {
-		if r.Deadlocks == 0 {
-			return "–"
-		}
 		m := r.OnsetMedian
-		return interval(milliseconds(m.P50), milliseconds(m.Low), milliseconds(m.High))
+		return known(r.Deadlocks > 0, interval(milliseconds(m.P50), milliseconds(m.Low), milliseconds(m.High)))
 	})
 	b.WriteString("\n## Pauses\n\nXOFF frames of a run: the median, with its interval.\n\n")
 	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string {
@@ -64,10 +62,7 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 
 // share is n of the runs of a row in per cent, with its interval.
 func (t *Table) share(n int) string {
-	if n == 0 {
-		return "–"
-	}
-	return stat.Share{N: n, Of: t.Runs}.String()
+	return known(n > 0, stat.Share{N: n, Of: t.Runs}.String())
 }
 
 // interval is a figure with its interval, which is left out where it is nothing but the figure.
@@ -110,13 +105,9 @@ func (t *Table) matrix(b *strings.Builder, response bool, kinds []Kind, cell fun
 	}
 }
 
-func (t *Table) scenarios() (names []string) {
-	for _, r := range t.Rows {
-		if r.Kind == UDP && !r.Response {
-			names = append(names, r.Scenario)
-		}
-	}
-	return names
+func (t *Table) scenarios() []string {
+	own := lists.Where(t.Rows, func(r TrafficRow) bool { return r.Kind == UDP && !r.Response })
+	return lists.Map(own, func(r TrafficRow) string { return r.Scenario })
 }
 
 func (t *Table) row(scenario, kind string, response bool) *TrafficRow {
@@ -153,8 +144,7 @@ func (t *Table) WriteText(w io.Writer) error {
 		if response {
 			kinds, head = Responses(), "runs that end in a deadlock"
 		}
-		fmt.Fprintf(&b, "%s, of %d\n", head, t.Runs)
-		fmt.Fprintf(&b, "%-24s", "")
+		fmt.Fprintf(&b, "%s, of %d\n%-24s", head, t.Runs, "")
 		for _, k := range kinds {
 			fmt.Fprintf(&b, "%*s", len(k.Name)+2, k.Name)
 		}

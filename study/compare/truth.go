@@ -7,6 +7,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/dataplane"
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -129,9 +130,9 @@ func (m *Matrix) truth(ctx context.Context, src *Source, seed uint64) (f found) 
 		f.innocent = f.Innocents.Flows
 		return f
 	}
-	for _, flow := range s.Flows {
-		f.innocent = append(f.innocent, slices.Contains(s.PFC.Lossless, int(flow.Class)) && !s.Misbehaves(flow.To))
-	}
+	f.innocent = lists.Map(s.Flows, func(flow scenario.Flow) bool {
+		return slices.Contains(s.PFC.Lossless, int(flow.Class)) && !s.Misbehaves(flow.To)
+	})
 	return f
 }
 
@@ -156,30 +157,23 @@ func (f found) because(r *Played, i int) int {
 	return n
 }
 
-// touched is how many innocent flows a system touched in a run; known is false if this
-// world does not say.
-func (f found) touched(r *Played) (n int, known bool) {
+// robbed is how many innocent flows a run dropped frames of because of the system, how many frames, and how
+// many those are with the ones of innocent flows that arrived; known is false if this world does not say.
+func (f found) robbed(r *Played) (flows, frames, of int, known bool) {
 	if f.Drops == nil || r.Drops == nil {
-		return 0, false
+		return 0, 0, 0, false
 	}
 	for i := range r.Drops {
-		if f.innocent[i] && f.because(r, i) > 0 {
-			n++
+		if !f.innocent[i] {
+			continue
 		}
-	}
-	return n, true
-}
-
-// robbed is how many frames of innocent flows a run dropped because of the system, and how many
-// those are with the ones that arrived. touched is known.
-func (f found) robbed(r *Played) (frames, of int) {
-	for i := range r.Drops {
-		if f.innocent[i] {
-			n := f.because(r, i)
-			frames, of = frames+n, of+n+int(r.Flows[i].Received)
+		n := f.because(r, i)
+		if n > 0 {
+			flows++
 		}
+		frames, of = frames+n, of+n+int(r.Flows[i].Received)
 	}
-	return frames, of
+	return flows, frames, of, true
 }
 
 // share is what innocents got in a run, as a share of what they get without the cause.

@@ -3,15 +3,13 @@ package sweep
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 )
 
 // columns are those of the axes, which have only a name, the figures of a verdict, and two of each flow.
 func (c *Checked) columns() (all []verdict.Figure) {
-	for _, a := range c.Axes {
-		all = append(all, verdict.Figure{Key: a.Path})
-	}
-	all = append(all, verdict.Figures...)
+	all = append(lists.Map(c.Axes, func(a Axis) verdict.Figure { return verdict.Figure{Key: a.Path} }), verdict.Figures...)
 	for _, name := range c.flows {
 		all = append(all,
 			verdict.Figure{Key: "throughput_bps." + name, Of: ofFlow(name, func(f *verdict.FlowResult) int64 { return f.Throughput })},

@@ -51,11 +51,10 @@ func Repeat(ctx context.Context, length unit.Time, seeds Seeds, show io.Writer, 
 			return p, seeds.From + uint64(i), err
 		},
 	}
-	err := all.play(ctx, show, func(i int, v *verdict.Verdict) error {
+	if err := all.play(ctx, show, func(i int, v *verdict.Verdict) error {
 		verdicts[i] = v
 		return nil
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	sum := verdict.Summarize(verdicts)
@@ -101,16 +100,11 @@ func (r *runs) simulate(i int, work *progress.Work) (*verdict.Verdict, error) {
 		shown = steps(now)
 		return work.Add(shown - before)
 	}
-	w, err := sim.New(plan, sim.Options{Seed: seed, Detectors: catalog.Factories(), Watch: reach})
-	if err != nil {
-		return nil, err
+	v, err := sim.Play(plan, sim.Options{Seed: seed, Detectors: catalog.Factories(), Watch: reach})
+	if err == nil {
+		reach(plan.Scenario.Duration) // it is played to its end, whatever ended meanwhile
 	}
-	v, err := w.Run()
-	if err != nil {
-		return nil, err
-	}
-	reach(plan.Scenario.Duration) // it is played to its end, whatever ended meanwhile
-	return v, nil
+	return v, err
 }
 
 // steps is a time in steps of progress.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 	"softswitch/unit"
 )
@@ -50,11 +51,7 @@ func (r *rows) head() error {
 	if r.format != CSV {
 		return nil
 	}
-	var names []any
-	for _, c := range r.columns {
-		names = append(names, c.Key)
-	}
-	_, r.err = r.out.Write(r.line(names))
+	_, r.err = r.out.Write(r.line(lists.Map(r.columns, func(c verdict.Figure) any { return c.Key })))
 	return r.err
 }
 

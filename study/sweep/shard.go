@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/study/shard"
 )
 
@@ -38,10 +39,8 @@ func (c *Checked) PlayPart(ctx context.Context, part shard.Part, format Format) 
 	}
 	in := inputs{
 		File: c.File, SHA256: fmt.Sprintf("%x", sha256.Sum256(c.Data)), From: c.Seeds.From, Times: c.Seeds.Times,
+		Axes:   lists.Map(c.Axes, func(a Axis) string { return a.Path + "=" + strings.Join(a.Values, ",") }),
 		Format: format, Columns: head.String(),
-	}
-	for i := range c.Axes {
-		in.Axes = append(in.Axes, c.Axes[i].Path+"="+strings.Join(c.Axes[i].Values, ","))
 	}
 	rows := slices.Collect(strings.Lines(lines.String()))
 	return shard.New(Command, part, c.runs(), in, rows, true), nil

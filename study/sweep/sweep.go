@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/progress"
 	"softswitch/internal/strictyaml"
 	"softswitch/oracle/verdict"
@@ -64,25 +65,11 @@ func (s *Sweep) Check(ctx context.Context) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Checked{Sweep: s}
-	flows, warnings := map[string]bool{}, map[string]bool{}
-	for _, p := range plans {
-		c.lengths = append(c.lengths, p.length)
-		c.flows = appendNew(c.flows, flows, p.flows)
-		c.Warnings = appendNew(c.Warnings, warnings, p.warnings)
-	}
-	return c, nil
-}
-
-// appendNew appends those that are not known yet.
-func appendNew(all []string, known map[string]bool, more []string) []string {
-	for _, m := range more {
-		if !known[m] {
-			known[m] = true
-			all = append(all, m)
-		}
-	}
-	return all
+	return &Checked{
+		Sweep: s, lengths: lists.Map(plans, func(p outline) int64 { return p.length }),
+		flows:    lists.Once(plans, func(p outline) []string { return p.flows }),
+		Warnings: lists.Once(plans, func(p outline) []string { return p.warnings }),
+	}, nil
 }
 
 // outline is what has to be known of a combination before anything is played.
@@ -99,11 +86,8 @@ func (s *Sweep) outline(i int) (outline, error) {
 	if err != nil {
 		return outline{}, err
 	}
-	o := outline{length: steps(p.Scenario.Duration), warnings: p.Scenario.Warnings}
-	for _, f := range p.Scenario.Flows {
-		o.flows = append(o.flows, f.Name)
-	}
-	return o, nil
+	flows := lists.Map(p.Scenario.Flows, func(f scenario.Flow) string { return f.Name })
+	return outline{steps(p.Scenario.Duration), flows, p.Scenario.Warnings}, nil
 }
 
 // plan is a new plan of combination i.
@@ -124,28 +108,21 @@ func (s *Sweep) combination(i int) []strictyaml.Setting {
 
 // fault is what is wrong with the combinations, nil if nothing is.
 func (s *Sweep) fault(faults []error) error {
-	bad := 0
-	for _, err := range faults {
-		if err != nil {
-			bad++
-		}
-	}
-	if bad == 0 {
+	is := func(err error) bool { return err != nil }
+	first := slices.IndexFunc(faults, is)
+	switch {
+	case first < 0:
 		return nil
-	}
-	first := slices.IndexFunc(faults, func(err error) bool { return err != nil })
-	if len(s.Axes) == 0 {
+	case len(s.Axes) == 0:
 		return faults[first]
 	}
+	bad := len(lists.Where(faults, is))
 	return fmt.Errorf("sweep: %d of %d combinations cannot be played, the first with %s:\n%w", bad, len(faults), s.called(first), faults[first])
 }
 
 // called is combination i as flags.
 func (s *Sweep) called(i int) string {
-	var flags []string
-	for _, set := range s.combination(i) {
-		flags = append(flags, fmt.Sprintf("--set %s=%s", set.Path, set.Text))
-	}
+	flags := lists.Map(s.combination(i), func(set strictyaml.Setting) string { return fmt.Sprintf("--set %s=%s", set.Path, set.Text) })
 	return strings.Join(flags, " ")
 }
 
@@ -210,12 +187,7 @@ func (c *Checked) compare(combination int, v *verdict.Verdict) {
 
 // tellEqual says in how many combinations all runs are one, whatever their seed.
 func (c *Checked) tellEqual() {
-	n := 0
-	for _, drawn := range c.drawn {
-		if !drawn {
-			n++
-		}
-	}
+	n := len(lists.Where(c.drawn, func(drawn bool) bool { return !drawn }))
 	if n > 0 && c.Seeds.Times > 1 {
 		fmt.Fprintf(c.Show, "equal runs: nothing is drawn in %d of %d combinations, whose %d runs are one, n = 1; start: 500ms±1ms of a flow draws\n", n, len(c.drawn), c.Seeds.Times)
 	}
@@ -223,12 +195,6 @@ func (c *Checked) tellEqual() {
 
 // row is the cells of a run of a combination.
 func (c *Checked) row(combination int, columns []verdict.Figure, v *verdict.Verdict) []any {
-	var cells []any
-	for _, s := range c.combination(combination) {
-		cells = append(cells, s.Text)
-	}
-	for _, col := range columns[len(c.Axes):] {
-		cells = append(cells, col.Of(v))
-	}
-	return cells
+	cells := lists.Map(c.combination(combination), func(s strictyaml.Setting) any { return s.Text })
+	return append(cells, lists.Map(columns[len(c.Axes):], func(col verdict.Figure) any { return col.Of(v) })...)
 }

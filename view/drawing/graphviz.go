@@ -58,10 +58,7 @@ func (g *Graph) Mermaid() string {
 	levels := g.levels()
 	for _, l := range g.Links {
 		from, to := l.downwards(levels)
-		line := "---"
-		if l.Down {
-			line = "-.-"
-		}
+		line := map[bool]string{true: "-.-", false: "---"}[l.Down]
 		if l.Note != "" {
 			line += fmt.Sprintf("|%q|", l.Note)
 		}

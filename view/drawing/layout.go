@@ -169,10 +169,8 @@ func (g *Placement) Levels() []int {
 // flat reports whether no link joins two switches of the same level.
 func (g *Placement) flat(levels []int) bool {
 	for i, next := range g.next {
-		for _, n := range next {
-			if levels[n] == levels[i] {
-				return false
-			}
+		if slices.ContainsFunc(next, func(n int) bool { return levels[n] == levels[i] }) {
+			return false
 		}
 	}
 	return true

@@ -102,7 +102,7 @@ func (g *Placement) layers(levels []int) *sheet {
 
 // byLevel is the switches by level, the highest first, in the order in which they are
 // drawn from left to right.
-func (g *Placement) byLevel(levels []int) (order [][]int) {
+func (g *Placement) byLevel(levels []int) [][]int {
 	rows := make([][]int, slices.Max(append([]int{1}, levels...))+1)
 	for i, l := range levels {
 		rows[l] = append(rows[l], i)
@@ -117,11 +117,8 @@ func (g *Placement) byLevel(levels []int) (order [][]int) {
 		}
 	}
 	rows[0] = append(rows[0], g.loose...)
-	order = append(order, rows[0])
-	for _, r := range slices.Backward(rows[1:]) {
-		order = append(order, r)
-	}
-	return slices.DeleteFunc(order, func(r []int) bool { return len(r) == 0 })
+	slices.Reverse(rows[1:])
+	return slices.DeleteFunc(rows, func(r []int) bool { return len(r) == 0 })
 }
 
 // sortByMiddle orders a row by the mean position x of the neighbours in the row below;

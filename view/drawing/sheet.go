@@ -1,6 +1,10 @@
 package drawing
 
-import "math"
+import (
+	"math"
+
+	"softswitch/internal/lists"
+)
 
 // Sizes in units of the drawing in which a layout is worked out. The page's is as large;
 // in another one the boxes keep their share of it.
@@ -59,12 +63,9 @@ func round(x float64) float64 { return math.Round(x*64) / 64 }
 // drawing is the sheet in fractions.
 func (s *sheet) drawing(shape string) *Drawing {
 	fraction := func(p Point) Point { return Point{p.X / width, p.Y / height} }
-	d := &Drawing{Shape: shape, Switch: Box{s.sw.W / width, s.sw.H / height}, Host: Box{s.host.W / width, s.host.H / height}}
-	for _, p := range s.at {
-		d.At = append(d.At, fraction(p))
+	return &Drawing{
+		Shape: shape, Switch: Box{s.sw.W / width, s.sw.H / height}, Host: Box{s.host.W / width, s.host.H / height},
+		At:   lists.Map(s.at, fraction),
+		Ends: lists.Map(s.ends(), func(e [2]Point) [2]Point { return [2]Point{fraction(e[0]), fraction(e[1])} }),
 	}
-	for _, e := range s.ends() {
-		d.Ends = append(d.Ends, [2]Point{fraction(e[0]), fraction(e[1])})
-	}
-	return d
 }

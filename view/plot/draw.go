@@ -158,10 +158,7 @@ func addLine(q *drawn, l Line) error {
 			return err
 		}
 		s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(3), Shape: shapes[l.Group%len(shapes)]}
-		q.Add(s)
-		if l.Name != "" {
-			q.legend.Add(l.Name, s)
-		}
+		q.add(l.Name, s)
 		return nil
 	}
 	s, err := plotter.NewLine(xy)
@@ -169,11 +166,20 @@ func addLine(q *drawn, l Line) error {
 		return err
 	}
 	s.Color, s.Width, s.Dashes = c, vg.Points(1.2), dashes[l.Group%len(dashes)]
-	q.Add(s)
-	if l.Name != "" {
-		q.legend.Add(l.Name, s)
-	}
+	q.add(l.Name, s)
 	return nil
+}
+
+// add adds something to the panel and, unless its name is empty, to its legend.
+func (q *drawn) add(name string, what interface {
+	plot.Plotter
+	plot.Thumbnailer
+},
+) {
+	q.Add(what)
+	if name != "" {
+		q.legend.Add(name, what)
+	}
 }
 
 // addLevels draws the levels and makes them the ticks of the y axis.
@@ -191,33 +197,27 @@ func addLevels(q *plot.Plot, p Panel) {
 	q.Y.Tick.Marker = plot.ConstantTicks(ticks)
 }
 
-// line and sign are how a mark looks.
-func (m Mark) line() draw.LineStyle {
-	style := draw.LineStyle{Color: color.Black, Width: vg.Points(1)}
+// style is how a mark looks: its line, and the sign at its top.
+func (m Mark) style() (line draw.LineStyle, sign draw.GlyphStyle) {
+	line = draw.LineStyle{Color: color.Black, Width: vg.Points(1)}
+	sign = draw.GlyphStyle{Color: color.Black, Radius: markRadius, Shape: draw.PyramidGlyph{}}
 	if m.Kind == Ends {
-		style.Dashes = []vg.Length{1, 2}
+		line.Dashes, sign.Shape = []vg.Length{1, 2}, draw.RingGlyph{}
 	}
-	return style
-}
-
-func (m Mark) sign() draw.GlyphStyle {
-	style := draw.GlyphStyle{Color: color.Black, Radius: markRadius, Shape: draw.PyramidGlyph{}}
-	if m.Kind == Ends {
-		style.Shape = draw.RingGlyph{}
-	}
-	return style
+	return line, sign
 }
 
 // Plot draws the mark over the whole height.
 func (m Mark) Plot(c draw.Canvas, q *plot.Plot) {
 	toX, _ := q.Transforms(&c)
 	x := toX(m.X)
-	c.StrokeLine2(m.line(), x, c.Min.Y, x, c.Max.Y)
+	line, sign := m.style()
+	c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
 	top := c.Max.Y - markRadius
 	if m.Kind == Ends { // below one that begins at the same time
 		top -= 3 * markRadius
 	}
-	c.DrawGlyph(m.sign(), vg.Point{X: x, Y: top})
+	c.DrawGlyph(sign, vg.Point{X: x, Y: top})
 }
 
 // DataRange makes room for the mark, at no height of its own.
@@ -227,8 +227,9 @@ func (m Mark) DataRange() (xmin, xmax, ymin, ymax float64) {
 
 // Thumbnail draws the mark in the legend.
 func (m Mark) Thumbnail(c *draw.Canvas) {
-	c.StrokeLine2(m.line(), c.Center().X, c.Min.Y, c.Center().X, c.Max.Y)
-	c.DrawGlyph(m.sign(), c.Center())
+	line, sign := m.style()
+	c.StrokeLine2(line, c.Center().X, c.Min.Y, c.Center().X, c.Max.Y)
+	c.DrawGlyph(sign, c.Center())
 }
 
 // addBars draws row i around y = i + 1, with its name as the tick.
@@ -257,14 +258,8 @@ func (b bars) Plot(c draw.Canvas, q *plot.Plot) {
 	x, y := q.Transforms(&c)
 	c.SetColor(b.color)
 	for _, s := range b.spans {
-		var path vg.Path
-		lo, hi := y(b.y-barsShare/2), y(b.y+barsShare/2)
-		path.Move(vg.Point{X: x(s.From), Y: lo})
-		path.Line(vg.Point{X: x(s.To), Y: lo})
-		path.Line(vg.Point{X: x(s.To), Y: hi})
-		path.Line(vg.Point{X: x(s.From), Y: hi})
-		path.Close()
-		c.Fill(path)
+		bar := vg.Rectangle{Min: vg.Point{X: x(s.From), Y: y(b.y - barsShare/2)}, Max: vg.Point{X: x(s.To), Y: y(b.y + barsShare/2)}}
+		c.Fill(bar.Path())
 	}
 }
 

@@ -20,43 +20,39 @@ type portWatermarks struct {
 	Bytes [unit.Priorities]*int `json:"bytes"`
 }
 
-// fetchWatermarks returns a Fetch that calls of for each port and class.
-func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) func(control.Endpoint) (Watermarks, error) {
-	return func(e control.Endpoint) (out Watermarks, err error) {
-		w, err := client.Stats[observe.Switch](e)
-		if err != nil {
-			return out, err
-		}
-		for i := range w.Ports {
-			p := portWatermarks{Port: w.Ports[i].Name}
-			for c := range p.Bytes {
-				if !lossless || slices.Contains(w.Lossless, c) {
-					n := of(&w.Ports[i], c)
-					p.Bytes[c] = &n
-				}
+// watermarks shows what of says of each port and class, or of each lossless one.
+func watermarks(title, column string, lossless bool, of func(p *observe.Port, class int) int) View[Watermarks] {
+	return View[Watermarks]{
+		Fetch: func(e control.Endpoint) (out Watermarks, err error) {
+			w, err := client.Stats[observe.Switch](e)
+			if err != nil {
+				return out, err
 			}
-			out.Ports = append(out.Ports, p)
-		}
-		return out, nil
-	}
-}
-
-// watermarkTables returns a function that makes the table of watermarks.
-func watermarkTables(title, column string) func(Watermarks) []table {
-	return func(w Watermarks) []table {
-		t := table{title: title, header: append([]string{"Port"}, numbered(column)...)}
-		for _, p := range w.Ports {
-			row := []string{p.Port}
-			for _, n := range p.Bytes {
-				if n == nil {
-					row = append(row, "N/A")
-				} else {
-					row = append(row, strconv.Itoa(*n))
+			for i := range w.Ports {
+				p := portWatermarks{Port: w.Ports[i].Name}
+				for c := range p.Bytes {
+					if !lossless || slices.Contains(w.Lossless, c) {
+						n := of(&w.Ports[i], c)
+						p.Bytes[c] = &n
+					}
 				}
+				out.Ports = append(out.Ports, p)
 			}
-			t.add(row...)
-		}
-		return []table{t}
+			return out, nil
+		},
+		Tables: one(table{title: title, header: append([]string{"Port"}, numbered(column)...)}, func(t *table, w Watermarks) {
+			for _, p := range w.Ports {
+				row := []string{p.Port}
+				for _, n := range p.Bytes {
+					if n == nil {
+						row = append(row, "N/A")
+					} else {
+						row = append(row, strconv.Itoa(*n))
+					}
+				}
+				t.add(row...)
+			}
+		}),
 	}
 }
 
@@ -80,11 +76,9 @@ func bufferTables(v observe.Setup) []table {
 	b := v.Buffer
 	settings := func(title string) table { return table{title: title, header: []string{"Setting", "Value"}, left: 2} }
 	pool := settings("Pool: ingress_lossless_pool")
-	mode, th := "static", [2]string{"static_th", ""}
+	mode, th := "static", b.StaticTh
 	if b.DynamicTh != nil {
-		mode, th = "dynamic", [2]string{"dynamic_th", strconv.Itoa(*b.DynamicTh)}
-	} else {
-		th[1] = strconv.Itoa(*b.StaticTh)
+		mode, th = "dynamic", b.DynamicTh
 	}
 	pool.add("mode", mode)
 	pool.add("size", strconv.Itoa(b.Pool))
@@ -97,7 +91,7 @@ func bufferTables(v observe.Setup) []table {
 		pool.add("cell", strconv.Itoa(b.Cell))
 	}
 	profile := settings("Profile: pg_lossless (priority groups " + joinInts(v.Lossless) + ")")
-	profile.add(th[0], th[1])
+	profile.add(mode+"_th", strconv.Itoa(*th))
 	profile.add("pool", "ingress_lossless_pool")
 	for _, f := range []struct {
 		name string
@@ -126,18 +120,12 @@ func bufferTables(v observe.Setup) []table {
 
 // HeadroomWatermarks shows the most headroom used, by port and priority group.
 func HeadroomWatermarks() View[Watermarks] {
-	return View[Watermarks]{
-		Fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].HeadroomWatermark }),
-		Tables: watermarkTables("Ingress headroom per PG:", "PG"),
-	}
+	return watermarks("Ingress headroom per PG:", "PG", true, func(p *observe.Port, c int) int { return p.Group[c].HeadroomWatermark })
 }
 
 // SharedWatermarks shows the most bytes held, by port and priority group.
 func SharedWatermarks() View[Watermarks] {
-	return View[Watermarks]{
-		Fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].Watermark }),
-		Tables: watermarkTables("Ingress shared pool occupancy per PG:", "PG"),
-	}
+	return watermarks("Ingress shared pool occupancy per PG:", "PG", true, func(p *observe.Port, c int) int { return p.Group[c].Watermark })
 }
 
 // QueueCounters shows frames and bytes that left, by port and queue; with *nonzero only
@@ -145,33 +133,27 @@ func SharedWatermarks() View[Watermarks] {
 func QueueCounters(nonzero *bool) View[since[queuePort]] {
 	return View[since[queuePort]]{
 		Fetch: fetchSince(client.ClearQueue, queuesOf, (*queuePort).less),
-		Tables: func(c since[queuePort]) []table {
-			t := table{title: lastCached(c.Cleared), header: []string{"Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"}}
-			for _, p := range c.Ports {
-				for i := range p.Packets {
-					if *nonzero && p.Packets[i]+p.Dropped[i] == 0 {
-						continue
+		Tables: one(table{header: []string{"Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"}},
+			func(t *table, c since[queuePort]) {
+				t.title = lastCached(c.Cleared)
+				for _, p := range c.Ports {
+					for i := range p.Packets {
+						if *nonzero && p.Packets[i]+p.Dropped[i] == 0 {
+							continue
+						}
+						t.add(p.Port, "UC"+strconv.Itoa(i), Thousands(p.Packets[i]), Thousands(p.Bytes[i]), Thousands(p.Dropped[i]), "N/A")
 					}
-					t.add(p.Port, "UC"+strconv.Itoa(i), Thousands(p.Packets[i]), Thousands(p.Bytes[i]), Thousands(p.Dropped[i]), "N/A")
 				}
-			}
-			return []table{t}
-		},
+			}),
 	}
 }
 
 // QueueWatermarks shows the most bytes that waited, by port and queue.
 func QueueWatermarks() View[Watermarks] {
-	return View[Watermarks]{
-		Fetch:  fetchWatermarks(false, func(p *observe.Port, c int) int { return p.Queue[c].Watermark }),
-		Tables: watermarkTables("Egress shared pool occupancy per unicast queue:", "UC"),
-	}
+	return watermarks("Egress shared pool occupancy per unicast queue:", "UC", false, func(p *observe.Port, c int) int { return p.Queue[c].Watermark })
 }
 
 // BufferConfiguration shows pools and profiles, in bytes.
 func BufferConfiguration() View[observe.Setup] {
-	return View[observe.Setup]{
-		Fetch:  client.Setup,
-		Tables: bufferTables,
-	}
+	return View[observe.Setup]{Fetch: client.Setup, Tables: bufferTables}
 }

@@ -10,6 +10,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/node/client"
 	"softswitch/node/observe"
 )
@@ -22,10 +23,9 @@ type Declared struct {
 }
 
 func fetchDeadlocks(e control.Endpoint) (d Declared, err error) {
-	if d.setup, err = client.Setup(e); err != nil {
-		return d, err
+	if d.setup, err = client.Setup(e); err == nil {
+		d.Deadlocks, err = client.Deadlocks(e)
 	}
-	d.Deadlocks, err = client.Deadlocks(e)
 	return d, err
 }
 
@@ -48,7 +48,7 @@ type cause struct {
 	In *port `json:"in"` // null if it is no turn
 }
 
-// measure is an observe.Action for programs, with the time by the wall clock too.
+// action is an observe.Action for programs, with the time by the wall clock too.
 type action struct {
 	Since *string `json:"since"` // RFC 3339
 	observe.Action
@@ -78,18 +78,13 @@ func (d Declared) MarshalJSON() ([]byte, error) {
 		Actions  []action  `json:"actions"`
 	}{d.setup.Detector, d.Deadlocks.Declared, []finding{}, []action{}}
 	for _, f := range d.Findings {
-		one := finding{
+		causes := lists.Map(f.Causes, func(c observe.Cause) cause { return cause{c, d.names.port(c.At), d.names.port(c.In)} })
+		out.Findings = append(out.Findings, finding{
 			At: rfc3339(f.At), Finding: f, Trigger: d.names.port(f.Trigger), Label: d.names.jsonLabel(f.Label),
-			Lasts: f.Over == 0, Over: rfc3339(f.Over), Causes: []cause{},
-		}
-		for _, c := range f.Causes {
-			one.Causes = append(one.Causes, cause{c, d.names.port(c.At), d.names.port(c.In)})
-		}
-		out.Findings = append(out.Findings, one)
+			Lasts: f.Over == 0, Over: rfc3339(f.Over), Causes: append([]cause{}, causes...),
+		})
 	}
-	for _, m := range d.Actions {
-		out.Actions = append(out.Actions, action{rfc3339(m.Since), m})
-	}
+	out.Actions = append(out.Actions, lists.Map(d.Actions, func(m observe.Action) action { return action{rfc3339(m.Since), m} })...)
 	return json.Marshal(out)
 }
 
@@ -102,19 +97,14 @@ func Lasts(all []Declared) bool {
 
 // blind is a warning if there are switches without a detector, else "".
 func blind(all []Declared) string {
-	n := 0
-	for _, d := range all {
-		if d.setup.Detector == "none" {
-			n++
-		}
-	}
-	switch {
-	case n == 0:
+	switch n := len(lists.Where(all, func(d Declared) bool { return d.setup.Detector == "none" })); n {
+	case 0:
 		return ""
-	case n == len(all):
+	case len(all):
 		return "No detector runs (--detector): a deadlock would not be declared."
+	default:
+		return fmt.Sprintf("No detector runs on %d of %d switches (--detector): a deadlock would not be declared there.", n, len(all))
 	}
-	return fmt.Sprintf("No detector runs on %d of %d switches (--detector): a deadlock would not be declared there.", n, len(all))
 }
 
 func place(p observe.Place) string { return p.Port + ":" + strconv.Itoa(p.Class) }
@@ -126,12 +116,8 @@ func lasting(f observe.Finding) string {
 	return "over after " + Milliseconds(f.Over-f.At) + " ms"
 }
 
-func yesNo(yes bool) string {
-	if yes {
-		return "yes"
-	}
-	return "no"
-}
+// yesNo is how a statement that is true, or is not, is shown.
+var yesNo = map[bool]string{true: "yes", false: "no"}
 
 // labelled are a switch's labels, and the switch's name.
 type labelled struct {
@@ -152,14 +138,6 @@ func (l labelled) MarshalJSON() ([]byte, error) {
 		out = append(out, named{Labels: at, In: l.names.jsonLabel(at.In), Out: l.names.jsonLabel(at.Out)})
 	}
 	return json.Marshal(out)
-}
-
-func fetchLabels(e control.Endpoint) (l labelled, err error) {
-	if l.setup, err = client.Setup(e); err != nil {
-		return l, err
-	}
-	l.labels, err = client.Labels(e)
-	return l, err
 }
 
 // switchPorts maps "node.port" to ports.
@@ -245,13 +223,12 @@ func Deadlocks() View[Declared] {
 				all[i].names = names
 			}
 		},
-		Tables: func(d Declared) []table {
-			t := table{header: []string{"Declared at", "Queue", "Priority group", "Trigger", "On loop", "State", "Label"}, left: 7}
-			for _, f := range d.Findings {
-				t.add(clock(f.At), place(f.Queue), place(f.Bucket), names.of(f.Trigger), yesNo(f.OnLoop), lasting(f), names.label(f.Label))
-			}
-			return []table{t}
-		},
+		Tables: one(table{header: []string{"Declared at", "Queue", "Priority group", "Trigger", "On loop", "State", "Label"}, left: 7},
+			func(t *table, d Declared) {
+				for _, f := range d.Findings {
+					t.add(clock(f.At), place(f.Queue), place(f.Bucket), names.of(f.Trigger), yesNo[f.OnLoop], lasting(f), names.label(f.Label))
+				}
+			}),
 	}
 }
 
@@ -259,20 +236,16 @@ func Deadlocks() View[Declared] {
 func Causes() View[Declared] {
 	v := Deadlocks()
 	v.Empty = "No cause of a deadlock has been named."
-	v.Tables = func(d Declared) []table {
-		t := table{header: []string{"Declared at", "Cause", "At", "From", "On loop", "Flows", "Confidence"}, left: 6}
-		for _, f := range d.Findings {
-			for i, c := range f.Causes {
-				what := fmt.Sprintf("%d: %s", i+1, c.Type)
-				if c.Together {
-					what = fmt.Sprintf("%d: and %s", i+1, c.Type)
+	v.Tables = one(table{header: []string{"Declared at", "Cause", "At", "From", "On loop", "Flows", "Confidence"}, left: 6},
+		func(t *table, d Declared) {
+			for _, f := range d.Findings {
+				for i, c := range f.Causes {
+					what := fmt.Sprintf("%d: %s%s", i+1, map[bool]string{true: "and "}[c.Together], c.Type)
+					t.add(clock(f.At), what, d.names.of(c.At), d.names.in(c.In), yesNo[c.OnLoop],
+						cmp.Or(strings.Join(c.Flows, " "), "-"), fmt.Sprintf("%d %%", c.Confidence))
 				}
-				t.add(clock(f.At), what, d.names.of(c.At), d.names.in(c.In), yesNo(c.OnLoop),
-					cmp.Or(strings.Join(c.Flows, " "), "-"), fmt.Sprintf("%d %%", c.Confidence))
 			}
-		}
-		return []table{t}
-	}
+		})
 	return v
 }
 
@@ -281,13 +254,12 @@ func Actions() View[Declared] {
 	return View[Declared]{
 		Fetch: fetchDeadlocks,
 		Merge: true, Empty: "No action is in effect.",
-		Tables: func(d Declared) []table {
-			t := table{header: []string{"Since", "Action", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7}
-			for _, m := range d.Actions {
-				t.add(clock(m.Since), amount(m), orAll(m.Bucket), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
-			}
-			return []table{t}
-		},
+		Tables: one(table{header: []string{"Since", "Action", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7},
+			func(t *table, d Declared) {
+				for _, m := range d.Actions {
+					t.add(clock(m.Since), amount(m), orAll(m.Bucket), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
+				}
+			}),
 	}
 }
 
@@ -313,7 +285,12 @@ func orAll(p *observe.Place) string {
 func Labels() View[labelled] {
 	names := switchPorts{}
 	return View[labelled]{
-		Fetch: fetchLabels,
+		Fetch: func(e control.Endpoint) (l labelled, err error) {
+			if l.setup, err = client.Setup(e); err == nil {
+				l.labels, err = client.Labels(e)
+			}
+			return l, err
+		},
 		Merge: true, Empty: "No queue is paused and no priority group is XOFF.",
 		Prepare: func(all []labelled) {
 			for i := range all {
@@ -321,12 +298,11 @@ func Labels() View[labelled] {
 				all[i].names = names
 			}
 		},
-		Tables: func(l labelled) []table {
-			t := table{header: []string{"Port", "Priority", "Paused", "Label in", "XOFF", "Label out"}, left: 6}
-			for _, l := range l.labels {
-				t.add(l.Port, strconv.Itoa(l.Class), yesNo(l.Paused), names.label(l.In), yesNo(l.XOFF), names.label(l.Out))
-			}
-			return []table{t}
-		},
+		Tables: one(table{header: []string{"Port", "Priority", "Paused", "Label in", "XOFF", "Label out"}, left: 6},
+			func(t *table, l labelled) {
+				for _, l := range l.labels {
+					t.add(l.Port, strconv.Itoa(l.Class), yesNo[l.Paused], names.label(l.In), yesNo[l.XOFF], names.label(l.Out))
+				}
+			}),
 	}
 }

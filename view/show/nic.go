@@ -35,24 +35,19 @@ func NICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers 
 	}
 	host := table{title: "\nLost in the hosts", header: []string{"Host", "Send queue", "Device queue", "Sockets", "Other"}, left: 1}
 	fabric := table{title: "\nLost in the fabric", header: []string{"Node", "Lossless", "Lossy", "Receive ring"}, left: 1}
-	for i := range nics {
-		n := &nics[i]
-		addNICClasses(&classes, n)
-		l := n.InHost
-		host.add(n.Name, Thousands(l.SendQueue), Thousands(l.Device), Thousands(l.Sockets), Thousands(l.Other))
-	}
 	for i := range answers {
 		lossless, lossy, ring := FabricLoss(&answers[i])
 		fabric.add(switches[i].Name, Thousands(lossless), Thousands(lossy), Thousands(ring))
 	}
-	for i := range nics {
-		l := nics[i].OnArrival
-		fabric.add(nics[i].Name+" on arrival", Thousands(l.Lossless), Thousands(l.Lossy), Thousands(l.Ring))
-	}
 	var slow []string
 	for i := range nics {
-		if r := nics[i].Drain; r > 0 {
-			slow = append(slow, fmt.Sprintf("The stack of %s takes frames at %s only.", nics[i].Name, r))
+		n := &nics[i]
+		addNICClasses(&classes, n)
+		own, l := n.InHost, n.OnArrival
+		host.add(n.Name, Thousands(own.SendQueue), Thousands(own.Device), Thousands(own.Sockets), Thousands(own.Other))
+		fabric.add(n.Name+" on arrival", Thousands(l.Lossless), Thousands(l.Lossy), Thousands(l.Ring))
+		if n.Drain > 0 {
+			slow = append(slow, fmt.Sprintf("The stack of %s takes frames at %s only.", n.Name, n.Drain))
 		}
 	}
 	if len(slow) > 0 {
@@ -73,7 +68,7 @@ func addNICClasses(t *table, n *observe.NIC) {
 		if k.Sent+k.Received+k.Pause.Count+k.PauseSent == 0 {
 			continue
 		}
-		t.add(n.Name, strconv.Itoa(class), Thousands(k.Sent), Thousands(k.Received), yesNo(k.Paused), Thousands(k.Pause.Count), Milliseconds(k.Pause.Total(k.Paused, n.At)),
+		t.add(n.Name, strconv.Itoa(class), Thousands(k.Sent), Thousands(k.Received), yesNo[k.Paused], Thousands(k.Pause.Count), Milliseconds(k.Pause.Total(k.Paused, n.At)),
 			Thousands(k.Send.Bytes), Thousands(k.Receive.Bytes), Thousands(k.PauseSent))
 	}
 }

@@ -139,13 +139,11 @@ func PFC(history *bool) View[PFCCounters] {
 func LosslessPriorities() View[observe.Setup] {
 	return View[observe.Setup]{
 		Fetch: client.Setup,
-		Tables: func(v observe.Setup) []table {
-			t := table{header: []string{"Interface", "Lossless priorities"}, left: 2}
+		Tables: one(table{header: []string{"Interface", "Lossless priorities"}, left: 2}, func(t *table, v observe.Setup) {
 			for _, p := range v.Ports {
 				t.add(p.Name, joinInts(v.Lossless))
 			}
-			return []table{t}
-		},
+		}),
 	}
 }
 

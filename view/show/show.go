@@ -76,13 +76,13 @@ func (v View[T]) Show(ctx context.Context, w io.Writer, ends []control.Endpoint,
 	if len(ends) == 0 {
 		return silent
 	}
-	err := error(nil)
+	write := v.Write
 	if f.JSON {
-		err = v.JSON(w, ends, answers, !f.Line)
-	} else {
-		err = v.Write(w, ends, answers)
+		write = func(w io.Writer, ends []control.Endpoint, answers []T) error {
+			return v.JSON(w, ends, answers, !f.Line)
+		}
 	}
-	if err != nil {
+	if err := write(w, ends, answers); err != nil {
 		return err
 	}
 	if silent == nil && v.Check != nil {

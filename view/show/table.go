@@ -19,6 +19,15 @@ type table struct {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
+// one returns a function that makes the table t of an answer, with the rows that add adds.
+func one[T any](t table, add func(*table, T)) func(T) []table {
+	return func(answer T) []table {
+		t := t
+		add(&t, answer)
+		return []table{t}
+	}
+}
+
 // write writes the table.
 func (t *table) write(w io.Writer) error {
 	widths := make([]int, len(t.header))

@@ -21,13 +21,6 @@ func speed(bps int64) string {
 	return unit.Rate(bps).String()
 }
 
-func upDown(up bool) string {
-	if up {
-		return "up"
-	}
-	return "down"
-}
-
 // interfaceCount are the counters of an interface.
 type interfaceCount struct {
 	Port    string            `json:"port"`
@@ -44,12 +37,7 @@ type interfaceCount struct {
 }
 
 func countInterface(_ *observe.Switch, p *observe.Port) interfaceCount {
-	total := func(ns [unit.Priorities]uint64) (n uint64) {
-		for _, k := range ns {
-			n += k
-		}
-		return n
-	}
+	total := func(ns [unit.Priorities]uint64) uint64 { return lists.Sum(ns[:], func(n uint64) uint64 { return n }) }
 	out := interfaceCount{
 		Port: p.Name, Up: p.Up, RxOK: total(p.RxFrames), RxBytes: total(p.RxBytes), RxOver: p.Link.Drops,
 		TxOK: total(p.TxFrames), TxBytes: total(p.TxBytes), TxDrop: total(p.TxDropped) + p.Link.Lost, Reasons: map[string]uint64{}, Odd: map[string]uint64{},
@@ -128,13 +116,11 @@ func addRoute(t *table, r observe.Route) {
 func InterfaceStatus() View[observe.Setup] {
 	return View[observe.Setup]{
 		Fetch: client.Setup,
-		Tables: func(v observe.Setup) []table {
-			t := table{header: []string{"Interface", "Speed", "MTU", "Oper", "MAC", "Far end"}}
+		Tables: one(table{header: []string{"Interface", "Speed", "MTU", "Oper", "MAC", "Far end"}}, func(t *table, v observe.Setup) {
 			for _, p := range v.Ports {
-				t.add(p.Name, speed(p.Rate), strconv.Itoa(p.MTU), upDown(p.Up), p.MAC, p.Peer)
+				t.add(p.Name, speed(p.Rate), strconv.Itoa(p.MTU), map[bool]string{true: "up", false: "down"}[p.Up], p.MAC, p.Peer)
 			}
-			return []table{t}
-		},
+		}),
 	}
 }
 
@@ -143,14 +129,14 @@ func InterfaceStatus() View[observe.Setup] {
 func InterfaceCounters() View[since[interfaceCount]] {
 	return View[since[interfaceCount]]{
 		Fetch: fetchSince(client.ClearInterfaces, countInterface, (*interfaceCount).less),
-		Tables: func(c since[interfaceCount]) []table {
-			t := table{title: lastCached(c.Cleared), header: []string{"IFACE", "STATE", "RX_OK", "RX_BYTES", "RX_DRP", "RX_OVR", "TX_OK", "TX_BYTES", "TX_DRP", "RX_DRP reasons", "RX_ODD"}}
-			for _, p := range c.Ports {
-				t.add(p.Port, map[bool]string{true: "U", false: "D"}[p.Up], Thousands(p.RxOK), Thousands(p.RxBytes), Thousands(p.RxDrop), Thousands(p.RxOver),
-					Thousands(p.TxOK), Thousands(p.TxBytes), Thousands(p.TxDrop), reasons(p.Reasons), reasons(p.Odd))
-			}
-			return []table{t}
-		},
+		Tables: one(table{header: []string{"IFACE", "STATE", "RX_OK", "RX_BYTES", "RX_DRP", "RX_OVR", "TX_OK", "TX_BYTES", "TX_DRP", "RX_DRP reasons", "RX_ODD"}},
+			func(t *table, c since[interfaceCount]) {
+				t.title = lastCached(c.Cleared)
+				for _, p := range c.Ports {
+					t.add(p.Port, map[bool]string{true: "U", false: "D"}[p.Up], Thousands(p.RxOK), Thousands(p.RxBytes), Thousands(p.RxDrop), Thousands(p.RxOver),
+						Thousands(p.TxOK), Thousands(p.TxBytes), Thousands(p.TxDrop), reasons(p.Reasons), reasons(p.Odd))
+				}
+			}),
 	}
 }
 
@@ -158,16 +144,14 @@ func InterfaceCounters() View[since[interfaceCount]] {
 func Routes() View[[]observe.Route] {
 	return View[[]observe.Route]{
 		Fetch: fetchTable(func(t observe.Tables) []observe.Route { return t.Routes }),
-		Tables: func(routes []observe.Route) []table {
-			t := table{
-				title:  "Codes: C - connected, S - static, * - in use, b - backup",
-				header: []string{"Code", "Prefix", "Via"}, left: 3,
-			}
+		Tables: one(table{
+			title:  "Codes: C - connected, S - static, * - in use, b - backup",
+			header: []string{"Code", "Prefix", "Via"}, left: 3,
+		}, func(t *table, routes []observe.Route) {
 			for _, r := range routes {
-				addRoute(&t, r)
+				addRoute(t, r)
 			}
-			return []table{t}
-		},
+		}),
 	}
 }
 
@@ -175,13 +159,11 @@ func Routes() View[[]observe.Route] {
 func Stations() View[[]observe.MACEntry] {
 	return View[[]observe.MACEntry]{
 		Fetch: fetchTable(func(t observe.Tables) []observe.MACEntry { return t.MAC }),
-		Tables: func(entries []observe.MACEntry) []table {
-			t := table{header: []string{"No.", "MacAddress", "Port", "Type"}}
+		Tables: one(table{header: []string{"No.", "MacAddress", "Port", "Type"}}, func(t *table, entries []observe.MACEntry) {
 			for i, e := range entries {
 				t.add(strconv.Itoa(i+1), strings.ToUpper(e.MAC), e.Port, e.Type)
 			}
-			return []table{t}
-		},
+		}),
 	}
 }
 
@@ -206,21 +188,20 @@ func Authentication() View[[]authentication] {
 			}
 			return all, err
 		},
-		Tables: func(all []authentication) []table {
-			t := table{header: []string{"Port", "Link", "Mode", "Far end", "Refused", "Reasons"}}
-			for _, a := range all {
-				far := "no answer"
-				if a.Agreed {
-					far = "agreed"
+		Tables: one(table{header: []string{"Port", "Link", "Mode", "Far end", "Refused", "Reasons"}},
+			func(t *table, all []authentication) {
+				for _, a := range all {
+					far := "no answer"
+					if a.Agreed {
+						far = "agreed"
+					}
+					n := uint64(0)
+					for _, k := range a.Refused {
+						n += k
+					}
+					t.add(a.Port, a.Link, a.Mode, far, Thousands(n), reasons(a.Refused))
 				}
-				n := uint64(0)
-				for _, k := range a.Refused {
-					n += k
-				}
-				t.add(a.Port, a.Link, a.Mode, far, Thousands(n), reasons(a.Refused))
-			}
-			return []table{t}
-		},
+			}),
 	}
 }
 
@@ -228,12 +209,11 @@ func Authentication() View[[]authentication] {
 func Neighbours() View[[]observe.ARPEntry] {
 	return View[[]observe.ARPEntry]{
 		Fetch: fetchTable(func(t observe.Tables) []observe.ARPEntry { return t.ARP }),
-		Tables: func(entries []observe.ARPEntry) []table {
-			t := table{header: []string{"Address", "MacAddress", "Iface", "Type"}, left: 4}
-			for _, e := range entries {
-				t.add(e.IP, e.MAC, cmp.Or(e.Port, "-"), e.Type)
-			}
-			return []table{t}
-		},
+		Tables: one(table{header: []string{"Address", "MacAddress", "Iface", "Type"}, left: 4},
+			func(t *table, entries []observe.ARPEntry) {
+				for _, e := range entries {
+					t.add(e.IP, e.MAC, cmp.Or(e.Port, "-"), e.Type)
+				}
+			}),
 	}
 }

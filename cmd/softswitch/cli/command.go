@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/lists"
 	netnslab "softswitch/netns-lab"
 )
 
@@ -54,13 +55,10 @@ func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	c.AddCommand(commands...)
 	c.Annotations = map[string]string{group: ""}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		var names []string
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() && sub.Name() != "completion" { // cobra's own
-				names = append(names, sub.Name())
-			}
-		}
-		valid := strings.Join(names, ", ")
+		subs := lists.Where(cmd.Commands(), func(sub *cobra.Command) bool {
+			return sub.IsAvailableCommand() && sub.Name() != "completion" // cobra's own
+		})
+		valid := strings.Join(lists.Map(subs, (*cobra.Command).Name), ", ")
 		if len(args) == 0 {
 			return fmt.Errorf("%q: which command? valid: %s; see `%s --help`", cmd.CommandPath(), valid, cmd.CommandPath())
 		}
