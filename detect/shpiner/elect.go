@@ -9,7 +9,7 @@ import (
 
 // send is what a suspected queue sends in every period. One without an SPUID draws one
 // if its switch could resolve a loop there.
-func (s *loopBreaker) send(k *lbClass, q detect.Queue) {
+func (s *loopBreaker) send(k *perClass[lbQueue], q detect.Queue) {
 	e := &k.queues[q.Port]
 	e.passed = 0
 	if e.spuid == 0 && s.hasAlternative(e, q) {

@@ -2,7 +2,6 @@ package shpiner
 
 import (
 	"softswitch/detect"
-	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
 
@@ -12,21 +11,12 @@ func (s *loopBreaker) resolve(now unit.Time, e *lbQueue, in unit.Port, q detect.
 	b := detect.Bucket{Port: in, Class: q.Class}
 	if !e.from.Has(in) {
 		e.from.Add(in)
-		s.act.Report(detect.Finding{Bucket: b, Queue: q, Label: s.label(e, q)})
+		s.act.Report(detect.Finding{Bucket: b, Queue: q, Label: s.label(q, e.spuid)})
 		s.reroute(e, b, q)
 	}
 	if !e.stuck.Has(in) && now >= e.next {
 		e.next = now + s.monitor.Period()
 		s.push(e, b, q)
-	}
-}
-
-// label is the master and its SPUID in the form in which findings are reported. The
-// switch and its port name the queue; there is room only for the lower half of the SPUID.
-func (s *loopBreaker) label(e *lbQueue, q detect.Queue) itsyhdr.TLV {
-	return itsyhdr.TLV{
-		Kind: itsyhdr.KindLabel, Class: q.Class,
-		Initiator: unit.NodePort{Node: s.view.Self(), Port: q.Port}, Seq: uint16(e.spuid),
 	}
 }
 
