@@ -77,7 +77,9 @@ func (h *History) Judge(findings []Finding, late unit.Time) []Deadlock {
 		f := &findings[i]
 		f.Deadlock, f.AtMost = -1, f.At
 		if at := h.inCore(f.Queue, f.At); at >= 0 {
-			h.judgeTrue(f, at, l)
+			// Of components that merged from the onset of the oldest: the detector could have declared that one.
+			f.Latency = f.At - h.nameDeadlock(f, at, l).From
+			f.LatencyMost = f.Latency
 			continue
 		}
 		f.Outcome = h.judgeUntrue(f, late)
@@ -100,17 +102,15 @@ func (h *History) inCore(q Queue, at unit.Time) int {
 	return -1
 }
 
-// judgeTrue names the deadlock that f means. Latency counts from its onset, so of components that merged
-// from the oldest: the detector could have declared that one.
-func (h *History) judgeTrue(f *Finding, change int, l lives) {
+// nameDeadlock is the deadlock that f means, in whose core its queue is by a change.
+func (h *History) nameDeadlock(f *Finding, change int, l lives) *Deadlock {
 	stuck := h.changes[change].stuck
 	f.Outcome, f.Deadlock, f.Loop = TruePositive, l.of[change][stuck.component(f.Queue)], stuck.Cycle(f.Queue)
 	d := &l.all[f.Deadlock]
-	f.Latency = f.At - d.From
-	f.LatencyMost = f.Latency
 	if !slices.Contains(d.Declarers, f.Bucket) {
 		d.Declarers = append(d.Declarers, f.Bucket)
 	}
+	return d
 }
 
 // judgeUntrue is the outcome of a finding whose queue is not in the core. Late goes before Premature: of
@@ -118,7 +118,7 @@ func (h *History) judgeTrue(f *Finding, change int, l lives) {
 // not know of.
 func (h *History) judgeUntrue(f *Finding, late unit.Time) Outcome {
 	outcome := FalsePositive
-	for _, in := range h.where(func(s *Stuck) bool { return s.InCore(f.Queue) }) {
+	for _, in := range h.coreTimes(f.Queue) {
 		switch {
 		case in.To < f.At && f.At-in.To < late:
 			return Late
