@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -119,12 +120,7 @@ var platforms = []Platform{
 const gbit unit.Rate = 1_000_000_000
 
 // Platforms are the names of all platforms.
-func Platforms() (names []string) {
-	for _, p := range platforms {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func Platforms() []string { return lists.Map(platforms, func(p Platform) string { return p.Name }) }
 
 // PlatformNamed is the platform of that name; the error lists all.
 func PlatformNamed(name string) (*Platform, error) {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"net/netip"
@@ -411,7 +410,4 @@ func (h *Host) event(e event.Event) {
 	h.events = append(h.events, e)
 }
 
-func addr32(a netip.Addr) uint32 {
-	b := a.As4()
-	return binary.BigEndian.Uint32(b[:])
-}
+func addr32(a netip.Addr) uint32 { return uint32(unit.AddrOf(a)) }

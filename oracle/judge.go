@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -204,22 +205,14 @@ func (r *Result) Count(o Outcome) (n int) {
 
 // Missed are the deadlocks that were a knot and that nobody declared while they
 // lived: the false negatives. With several clocks those of which that is proved.
-func (r *Result) Missed() (missed []Deadlock) {
-	for _, d := range r.Deadlocks {
-		if d.Knot && len(d.Declarers) == 0 && !d.Undecided {
-			missed = append(missed, d)
-		}
-	}
-	return missed
+func (r *Result) Missed() []Deadlock {
+	return lists.Where(r.Deadlocks, func(d Deadlock) bool { return d.Knot && len(d.Declarers) == 0 && !d.Undecided })
 }
 
 // storms are the times covered by pauses but not by deadlocks. While there is a deadlock a detector may
 // speak whatever hosts do, so that time counts as none of theirs.
 func storms(pauses []HostPause, deadlocks []Interval) []Interval {
-	covered := make([]Interval, 0, len(pauses))
-	for _, p := range pauses {
-		covered = append(covered, p.Interval)
-	}
+	covered := lists.Map(pauses, func(p HostPause) Interval { return p.Interval })
 	return subtract(union(covered), deadlocks)
 }
 

@@ -156,6 +156,19 @@ func (b builder) node(kind Kind, format string, args ...any) int {
 	return i
 }
 
+// withHosts adds n switches, numbered from first, then the hosts of each: h<number>-0, h<number>-1, ...
+func (b builder) withHosts(name string, n, first, hosts int) {
+	at := len(b.f.Nodes)
+	for i := range n {
+		b.node(Switch, name, first+i)
+	}
+	for i := range n {
+		for j := range hosts {
+			b.link(at+i, b.node(Host, "h%d-%d", first+i, j))
+		}
+	}
+}
+
 // link joins the next free ports of x and y.
 func (b builder) link(x, y int) {
 	l := len(b.f.Links)
