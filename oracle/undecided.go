@@ -308,14 +308,9 @@ func (j *judging) span(from, to clocks.Interval) clocks.Interval {
 
 // by is an interval of the reference by another clock.
 func (j *judging) by(clock int, in clocks.Interval) clocks.Interval {
-	out := clocks.Interval{From: -unit.Never, To: unit.Never}
-	if in.From != -unit.Never {
-		out.From = j.net.Bounds(clocks.Stamp{Clock: j.reference, At: in.From}, clock).From
-	}
-	if in.To != unit.Never {
-		out.To = j.net.Bounds(clocks.Stamp{Clock: j.reference, At: in.To}, clock).To
-	}
-	return out
+	return in.Over(func(at unit.Time) clocks.Interval {
+		return j.net.Bounds(clocks.Stamp{Clock: j.reference, At: at}, clock)
+	})
 }
 
 // mayName are the deadlocks that are possibly there and that a finding may name: whose core its queue is in

@@ -177,15 +177,19 @@ func (b builder) link(x, y int) {
 	b.f.Nodes[x].Ports = append(b.f.Nodes[x].Ports, Port{Link: l, Peer: z})
 	b.f.Nodes[y].Ports = append(b.f.Nodes[y].Ports, Port{Link: l, Peer: a})
 	forth, back := b.f.Nodes[x].Name+"--"+b.f.Nodes[y].Name, b.f.Nodes[y].Name+"--"+b.f.Nodes[x].Name
-	suffix := ""
+	suffix := suffixOf(forth, b.f.linkName)
+	b.f.linkName[forth+suffix], b.f.linkName[back+suffix] = l, l
+	b.f.Links = append(b.f.Links, Link{Name: forth + suffix, A: a, B: z})
+}
+
+// suffixOf is what the name of a further link between two nodes ends in, given the names that are taken.
+func suffixOf(pair string, taken map[string]int) (suffix string) {
 	for n := 2; ; n++ {
-		if _, ok := b.f.linkName[forth+suffix]; !ok {
-			break
+		if _, ok := taken[pair+suffix]; !ok {
+			return suffix
 		}
 		suffix = fmt.Sprintf("#%d", n)
 	}
-	b.f.linkName[forth+suffix], b.f.linkName[back+suffix] = l, l
-	b.f.Links = append(b.f.Links, Link{Name: forth + suffix, A: a, B: z})
 }
 
 // done assigns names and addresses. subnet returns the prefix of the n-th switch that

@@ -139,15 +139,7 @@ func (e *edge) bounds(x unit.Time) Interval {
 	return all
 }
 
-// over are the bounds of something between two times here: no earlier than the earlier end can be, and
-// no later than the later one.
+// over are the bounds of something between two times here.
 func (e *edge) over(in Interval, bounds func(*edge, unit.Time) Interval) Interval {
-	out := unbounded
-	if in.From != -unit.Never {
-		out.From = bounds(e, in.From).From
-	}
-	if in.To != unit.Never {
-		out.To = bounds(e, in.To).To
-	}
-	return out
+	return in.Over(func(t unit.Time) Interval { return bounds(e, t) })
 }
