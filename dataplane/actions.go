@@ -237,7 +237,7 @@ func (a actions) Extra(b detect.Bucket, bytes int) bool {
 	// A bucket that is not XOFF has no edges. One that resumes by this ends them here, where the
 	// old XON is known; resumeBucket knows only the new one.
 	if on {
-		s.eachHeld(b, func(q detect.Queue, held int) { s.eventThreshold(b, q, held, was, resumes) })
+		s.eachHeld(b, func(q detect.Queue, held int) { s.edge(b, q, held, held, was, resumes) })
 	}
 	if resumes {
 		s.resumeBucket(b.Port, b.Class)

@@ -312,7 +312,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	if xoff {
 		s.pauseBucket(bucket, queue)
 	} else if p.paused.Has(c) {
-		s.heldRose(bucket, queue, held, held-n)
+		s.heldMoved(bucket, queue, held-n, held)
 	}
 }
 
