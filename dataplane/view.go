@@ -29,7 +29,7 @@ func (v view) Hop() unit.Time                               { return v.s.hop }
 func (v view) XOFF(b detect.Bucket) (on bool, period uint8) { return v.s.mmu.XOFF(b.Port, b.Class) }
 func (v view) XON(b detect.Bucket) int                      { return v.s.mmu.XON(b.Port, b.Class) }
 func (v view) Shares() bool                                 { return v.s.mmu.Shares() }
-func (v view) Paused(q detect.Queue) bool { return v.s.ports[q.Port].paused.Has(q.Class) }
+func (v view) Paused(q detect.Queue) bool                   { return v.s.ports[q.Port].paused.Has(q.Class) }
 
 func (v view) Backlog(q detect.Queue) int { return v.s.ports[q.Port].queues[q.Class].Bytes() }
 

@@ -81,7 +81,6 @@ type rxBuffer struct {
 	fill      int64 // bytes x 8 x 1e9: so draining by rate x ns needs no rounding
 	at        unit.Time
 	xoff      bool
-	period    uint8
 	announced bool // the far end has been paused
 	refresh   unit.Time
 }

@@ -56,9 +56,6 @@ type port struct {
 	policed []detect.FlowID // that come in here
 }
 
-// ID is the switch's number.
-func (s *Switch) ID() unit.NodeID { return s.id }
-
 // Detector is the switch's detector.
 func (s *Switch) Detector() detect.Detector { return s.detector }
 

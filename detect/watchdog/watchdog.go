@@ -128,7 +128,9 @@ func (w *Watchdog) poll(elapsed unit.Time, q detect.Queue) {
 	case !s.stats.Stormed:
 		w.detect(elapsed, q)
 	case w.cfg.Action == Alert:
-		w.alerted(q)
+		if !w.stuck(q) { // nothing was done about it: the first sample that does not agree ends it
+			w.restored(q)
+		}
 	default:
 		w.restore(elapsed, q)
 	}
@@ -167,14 +169,6 @@ func (w *Watchdog) stuck(q detect.Queue) bool {
 
 func (w *Watchdog) sample(q detect.Queue) sample {
 	return sample{paused: w.view.Paused(q), resumes: w.of(q).resumes, bytes: w.view.Backlog(q), sent: w.view.Left(q)}
-}
-
-// alerted ends a storm that nothing was done about at the first sample that does not
-// agree.
-func (w *Watchdog) alerted(q detect.Queue) {
-	if !w.stuck(q) {
-		w.restored(q)
-	}
 }
 
 // restore charges the restoration time with what has passed since the latest poll;

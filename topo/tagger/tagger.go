@@ -65,10 +65,9 @@ func (r Rules) Class(class unit.Priority, in, out unit.Port) unit.Priority {
 
 // Tagging is the rules of a fabric.
 type Tagging struct {
-	Levels []int           // by switch; 0 is an edge switch
-	Tags   []unit.Priority // the class of tag i+1
-	Lossy  unit.Priority   // the class of frames that turned up too often
-	Rules  []Rules         // by switch
+	Tags  []unit.Priority // the class of tag i+1
+	Lossy unit.Priority   // the class of frames that turned up too often
+	Rules []Rules         // by switch
 }
 
 // New makes the rules for f with k tags: the first k classes of lossless. Frames start
@@ -90,7 +89,7 @@ func New(f *topo.Fabric, lossless []unit.Priority, k int) (*Tagging, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tagging{Levels: levels, Tags: slices.Clone(lossless[:k]), Lossy: lossy}
+	t := &Tagging{Tags: slices.Clone(lossless[:k]), Lossy: lossy}
 	for s := range f.Switches() {
 		t.Rules = append(t.Rules, t.turns(lossless, upPorts(f, levels, s)))
 	}
