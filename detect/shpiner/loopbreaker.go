@@ -28,8 +28,8 @@
 // that its SPUID comes home while nothing else moves. The next switch may have no room for
 // them: what is lost there is the price that the paper names.
 //
-// Read in this order: this file (the state and the events), elect.go (messages),
-// master.go (what a master does).
+// Read in this order: this file (the state and the events), elect.go (messages, and what a master
+// does).
 //
 // Invariants:
 //   - one period, one step: a master pushes at most once a period and queue;
