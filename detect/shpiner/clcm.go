@@ -128,14 +128,17 @@ const (
 	offKind    = 6 // version in the upper four bits
 	offClass   = 7 // in the upper three bits; phase below
 	headLen    = 8
-)
+	offNonce   = headLen // from here on of a path
+	offIndex   = 12
+	offCount   = 13
+	offHops    = 14
+	hopLen     = 5
+	offHopPort = 4
 
-const (
 	kindElection = 1
 	kindPath     = 2
+	maxClass     = 1<<3 - 1
 )
-
-const maxClass = 1<<3 - 1
 
 // appendHead appends the octets that every message of n octets begins with.
 func appendHead(dst []byte, n int, kind uint8, class unit.Priority, phase Phase) []byte {
@@ -205,15 +208,6 @@ func ParseElection(b []byte) (Election, error) {
 	}
 	return m, nil
 }
-
-const (
-	offNonce   = headLen
-	offIndex   = 12
-	offCount   = 13
-	offHops    = 14
-	hopLen     = 5
-	offHopPort = 4
-)
 
 // PathLen is the size in octets of a Path with this many hops.
 func PathLen(hops int) int { return offHops + hops*hopLen }
