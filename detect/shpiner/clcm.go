@@ -87,20 +87,13 @@ const MaxHops = 99
 // Reasons for which ParseElection and ParsePath return no message, one value each so
 // that a caller can count by reason. They are returned as they are, never wrapped.
 var (
-	// ErrShort means that the payload ends before the TLV does.
-	ErrShort = errors.New("clcm: truncated; want 12 octets for an election, 14 and 5 a hop for a path")
-	// ErrType means that the TLV is not an organisationally specific one.
-	ErrType = errors.New("clcm: wrong TLV type; want 127")
-	// ErrOUI means that the TLV is another organisation's.
-	ErrOUI = errors.New("clcm: wrong OUI; want 02-49-54")
-	// ErrSubtype means that the TLV is another one of ours.
+	ErrShort   = errors.New("clcm: truncated; want 12 octets for an election, 14 and 5 a hop for a path")
+	ErrType    = errors.New("clcm: wrong TLV type; want 127")
+	ErrOUI     = errors.New("clcm: wrong OUI; want 02-49-54")
 	ErrSubtype = errors.New("clcm: wrong subtype; want 2")
-	// ErrVersion means that the message is of another version of the format.
 	ErrVersion = errors.New("clcm: unknown version; want 1")
-	// ErrKind means that the message is of another kind than was asked for.
-	ErrKind = errors.New("clcm: wrong kind; want 1 for an election, 2 for a path")
-	// ErrLength means that the length field does not fit the message.
-	ErrLength = errors.New("clcm: wrong TLV length; want 10 for an election, 12 and 5 a hop for a path")
+	ErrKind    = errors.New("clcm: wrong kind; want 1 for an election, 2 for a path")
+	ErrLength  = errors.New("clcm: wrong TLV length; want 10 for an election, 12 and 5 a hop for a path")
 	// ErrPhase means that the phase is none that a path has. An election has none at all, and 0 in its place.
 	ErrPhase = errors.New("clcm: unknown phase; want 0 (detection) or 1 (release), 0 for an election")
 	// ErrHops means that a path announces no hops, more than MaxHops, or more than its TLV has room for.
@@ -108,10 +101,8 @@ var (
 	// ErrIndex means that the index is not where the phase has it: behind the hops in a detection, among
 	// them in a release.
 	ErrIndex = errors.New("clcm: index beyond the path; want the number of hops for a detection, less for a release")
-	// ErrSPUID means that an SPUID is 0, which is nobody's.
 	ErrSPUID = errors.New("clcm: SPUID 0; want 1 or more")
-	// ErrPort means that a hop leaves by a port that no switch has.
-	ErrPort = errors.New("clcm: egress port out of range; want 0 to 63")
+	ErrPort  = errors.New("clcm: egress port out of range; want 0 to 63")
 )
 
 // Values on the wire.
