@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -120,7 +119,12 @@ var platforms = []Platform{
 const gbit unit.Rate = 1_000_000_000
 
 // Platforms are the names of all platforms.
-func Platforms() []string { return lists.Map(platforms, func(p Platform) string { return p.Name }) }
+func Platforms() (names []string) {
+	for _, p := range platforms {
+		names = append(names, p.Name)
+	}
+	return names
+}
 
 // PlatformNamed is the platform of that name; the error lists all.
 func PlatformNamed(name string) (*Platform, error) {
