@@ -39,9 +39,7 @@ const (
 	Host
 )
 
-func (k Kind) String() string {
-	return [...]string{"switch", "host"}[k]
-}
+func (k Kind) String() string { return [...]string{"switch", "host"}[k] }
 
 // Fabric is a graph of switches and hosts. It is read-only once it is built.
 type Fabric struct {
