@@ -190,7 +190,8 @@ func (l *lap) octets(c *codec) {
 		number(c, 1, &h.buckets)
 		number(c, 1, &h.most)
 		number(c, 2, &h.sum)
-		c.bad = c.bad || h.trigger >= triggerHost<<1 || h.trigger == 0 && *h != hostPart{} || h.trigger != 0 && (!h.trigger.isHost() || i > 0 && l.hosts[i-1].trigger == 0)
+		c.bad = c.bad || h.trigger >= triggerHost<<1 || h.trigger == 0 && *h != hostPart{}
+		c.bad = c.bad || h.trigger != 0 && (!h.trigger.isHost() || i > 0 && l.hosts[i-1].trigger == 0)
 	}
 }
 
