@@ -28,7 +28,9 @@ const (
 	Undecided
 )
 
-func (o Outcome) String() string { return [...]string{"false", "premature", "late", "true", "undecided"}[o] }
+func (o Outcome) String() string {
+	return [...]string{"false", "premature", "late", "true", "undecided"}[o]
+}
 
 // Finding is a deadlock that a switch declared, and how it was judged.
 type Finding struct {

@@ -94,7 +94,6 @@ func newDLDR(c DLDRConfig, v detect.View, a detect.Actions) *dldr {
 	return &dldr{cfg: c, view: v, act: a, next: unit.Never, queues: newPerQueue(v, dldrQueue{timer: unit.Never})}
 }
 
-// Name is Name.
 func (d *dldr) Name() string { return DLDRName }
 
 // StateBytes is the size of what is kept of all queues.
