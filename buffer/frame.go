@@ -18,8 +18,8 @@ type Frame struct {
 	// Info is what the parser read, outside any lock.
 	Info Info
 
-	// Where the frame is charged and queued.
-	In, Out           unit.Port
+	// Where the frame came in; the class in which it is charged, and that in which it is queued.
+	In                unit.Port
 	InClass, OutClass unit.Priority
 	// Charged says that bytes of bucket (In, InClass) are this frame's: what the MMU charges for
 	// Len. Uncharged, of an original, says that it counts among those that wait charged to nobody.

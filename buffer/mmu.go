@@ -2,6 +2,7 @@ package buffer
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"softswitch/unit"
@@ -435,10 +436,8 @@ func (m *MMU) group(in unit.Port, class unit.Priority) *group {
 }
 
 func (m *MMU) class(index int) unit.Priority {
-	for cl, i := range m.index {
-		if int(i) == index {
-			return unit.Priority(cl)
-		}
+	if cl := slices.Index(m.index[:], int8(index)); cl >= 0 {
+		return unit.Priority(cl)
 	}
 	panic(fmt.Sprintf("buffer: no class has index %d", index))
 }

@@ -119,28 +119,31 @@ func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
 
 // Ignore permits q to send in spite of pauses.
 func (a actions) Ignore(q detect.Queue, on bool) {
-	a.stopHonouring(&a.s.ports[q.Port].acted.ignore, q, on, detect.ActionIgnore)
+	a.toggle(&a.s.ports[q.Port].acted.ignore, q, on, detect.ActionIgnore, detect.ActionHonour, 0)
 }
 
 // Lossy makes q lossy.
 func (a actions) Lossy(q detect.Queue, on bool) {
-	a.stopHonouring(&a.s.ports[q.Port].acted.lossy, q, on, detect.ActionLossy)
+	a.toggle(&a.s.ports[q.Port].acted.lossy, q, on, detect.ActionLossy, detect.ActionHonour, 0)
 }
 
-func (a actions) stopHonouring(set *unit.ClassSet, q detect.Queue, on bool, m detect.Action) {
+// toggle puts the class of q into set, a part of acted.ignoring, or takes it out. It reports whether it
+// is in it by this call; n goes with the action that begins.
+func (a actions) toggle(set *unit.ClassSet, q detect.Queue, on bool, begin, end detect.Action, n int) (began bool) {
 	s := a.s
-	if set.Has(q.Class) == on {
-		return
-	}
-	if !on {
+	switch {
+	case set.Has(q.Class) == on:
+		return false
+	case !on:
 		*set &^= 1 << q.Class
-		s.note(detect.ActionHonour, noBucket, q, 0)
-		return
+		s.note(end, noBucket, q, 0)
+		return false
 	}
 	// The action is logged before the pause ends by it, so that the log has the reason first.
 	set.Add(q.Class)
-	s.note(m, noBucket, q, 0)
+	s.note(begin, noBucket, q, n)
 	s.unpause(q)
+	return true
 }
 
 // unpause ends the active pause at q.
@@ -161,24 +164,15 @@ func (a actions) Discard(q detect.Queue, on bool) {
 }
 
 func (a actions) dropAll(set *unit.ClassSet, q detect.Queue, on bool, m detect.Action) {
-	s := a.s
-	if set.Has(q.Class) == on {
-		return
-	}
-	if !on {
-		*set &^= 1 << q.Class
-		s.note(detect.ActionAdmit, noBucket, q, 0)
-		return
-	}
-	queue := &s.ports[q.Port].queues[q.Class]
+	queue := &a.s.ports[q.Port].queues[q.Class]
 	// First the class, so that nothing is queued again by what follows. Then the pause, so that
 	// popped logs no edges of a queue that is no longer paused. The event has the bytes that are
 	// about to go.
-	set.Add(q.Class)
-	s.note(m, noBucket, q, queue.Bytes())
-	s.unpause(q)
+	if !a.toggle(set, q, on, m, detect.ActionAdmit, queue.Bytes()) {
+		return
+	}
 	for queue.Head() != nil {
-		s.dropQueued(q, queue.Pop())
+		a.s.dropQueued(q, queue.Pop())
 	}
 }
 
@@ -243,7 +237,7 @@ func (a actions) Extra(b detect.Bucket, bytes int) bool {
 	// A bucket that is not XOFF has no edges. One that resumes by this ends them here, where the
 	// old XON is known; resumeBucket knows only the new one.
 	if on {
-		s.eachHeld(b, func(q detect.Queue, held int) { s.eventThreshold(b, q, held, was, resumes) })
+		s.eachHeld(b, func(q detect.Queue, held int) { s.edge(b, q, held, held, was, resumes) })
 	}
 	if resumes {
 		s.resumeBucket(b.Port, b.Class)

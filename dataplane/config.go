@@ -140,12 +140,6 @@ func DefaultDSCP() (m [64]unit.Priority) {
 	return m
 }
 
-// DefaultRefresh is the smaller of a third of the pause time and 10 ms: two
-// refreshes may be lost or late before the pause expires.
-func DefaultRefresh(quanta uint16, rate unit.Rate) unit.Time {
-	return min(rate.QuantaTime(quanta)/3, 10*unit.Millisecond)
-}
-
 // Defaults are the values of a Config that nobody chose. Quanta is the most that the field holds;
 // MaxFrame is an MTU of 1500 bytes with its Ethernet header, and SlotBytes fits it
 // (buffer.SlotBytes). Batch is what a live node reads at once. The sizes of pool, lossy queue and

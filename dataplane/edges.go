@@ -39,45 +39,45 @@ func (s *Switch) eachWaiting(q detect.Queue, all bool, fn func(b detect.Bucket, 
 	}
 }
 
-// eventHeld logs that a bucket that is XOFF now holds bytes in a paused queue
-// where it held before before, and that the edge became strong by it. Before is 0 where the edge
-// begins with the bytes that are there (pauseBucket, startPause). Where groups share a pool, XON
-// changes with what others hold: there the log has facts only, and the oracle computes the
-// edges.
-func (s *Switch) eventHeld(b detect.Bucket, q detect.Queue, held, before int) {
+// edge logs what became of the edge from b, which is XOFF, to q, which is paused: b held before bytes
+// there and holds held now, and resumed at was bytes or fewer. gone says that one of them is XOFF or
+// paused no more, and there is no edge. before is 0 where the edge begins with the bytes that are
+// there (pauseBucket, startPause). Where groups share a pool, XON changes with what others hold:
+// there the log has facts only, and the oracle computes the edges.
+func (s *Switch) edge(b detect.Bucket, q detect.Queue, before, held, was int, gone bool) {
 	xon := s.mmu.XON(b.Port, b.Class)
-	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)}
-	e.Type = event.Held
+	strong, stays := before > was && !s.mmu.Shares(), held > xon && !gone && !s.mmu.Shares()
+	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(before), Limit: int32(xon)}
+	// Weak first, with the bytes that made it strong.
+	if strong && !stays {
+		e.Type = event.StrongRemoved
+		s.event(e)
+	}
+	if gone {
+		return
+	}
+	e.Type, e.Bytes = event.Held, int32(held)
 	s.event(e)
-	if held > xon && before <= xon && !s.mmu.Shares() {
+	if stays && !strong {
 		e.Type = event.StrongCreated
 		s.event(e)
 	}
 }
 
-// eventWeak logs that the edge from b to q, if it was strong, is no more.
-func (s *Switch) eventWeak(b detect.Bucket, q detect.Queue, held int) {
-	if xon := s.mmu.XON(b.Port, b.Class); held > xon && !s.mmu.Shares() {
-		s.event(event.Event{Type: event.StrongRemoved, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)})
-	}
+// edgeBegins is edge for one that begins with the bytes that are there.
+func (s *Switch) edgeBegins(b detect.Bucket, q detect.Queue, held int) {
+	s.edge(b, q, 0, held, s.mmu.XON(b.Port, b.Class), false)
 }
 
-// heldRose logs that bytes of b were queued in q, which is paused.
-func (s *Switch) heldRose(b detect.Bucket, q detect.Queue, held, before int) {
+// edgeEnds is edge for one that ends.
+func (s *Switch) edgeEnds(b detect.Bucket, q detect.Queue, held int) {
+	s.edge(b, q, held, held, s.mmu.XON(b.Port, b.Class), true)
+}
+
+// heldMoved logs that bytes of b were queued in q, which is paused, or left it.
+func (s *Switch) heldMoved(b detect.Bucket, q detect.Queue, before, held int) {
 	if on, _ := s.mmu.XOFF(b.Port, b.Class); on || s.mmu.Shares() {
-		s.eventHeld(b, q, held, before)
-	}
-}
-
-// heldFell logs that bytes of b left q, which is paused.
-func (s *Switch) heldFell(b detect.Bucket, q detect.Queue, held, before int) {
-	on, _ := s.mmu.XOFF(b.Port, b.Class)
-	// Weak first, while the log has the bytes that made it strong.
-	if on && held <= s.mmu.XON(b.Port, b.Class) {
-		s.eventWeak(b, q, before)
-	}
-	if on || s.mmu.Shares() {
-		s.eventHeld(b, q, held, before)
+		s.edge(b, q, before, held, s.mmu.XON(b.Port, b.Class), false)
 	}
 }
 
@@ -96,27 +96,5 @@ func (s *Switch) logHeadrooms() {
 			return
 		}
 		s.event(event.Event{Type: event.Headroom, Port: in, Class: class, Bytes: int32(headroom), Limit: int32(outside)})
-	}
-}
-
-// eventThreshold logs that the XON threshold of b, which holds bytes in the paused queue
-// q, was another; resumes says that b ceases to be XOFF by it.
-func (s *Switch) eventThreshold(b detect.Bucket, q detect.Queue, held, was int, resumes bool) {
-	now := s.mmu.XON(b.Port, b.Class)
-	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(now)}
-	// It was strong by the old XON, and is not by the new one; a bucket that resumes has no edges
-	// at all.
-	if held > was && (resumes || held <= now) && !s.mmu.Shares() {
-		e.Type = event.StrongRemoved
-		s.event(e)
-	}
-	if resumes {
-		return
-	}
-	e.Type = event.Held
-	s.event(e)
-	if held <= was && held > now && !s.mmu.Shares() {
-		e.Type = event.StrongCreated
-		s.event(e)
 	}
 }

@@ -1,8 +1,8 @@
 package dataplane
 
 import (
-	"encoding/binary"
 	"net/netip"
+	"slices"
 
 	"softswitch/internal/ether"
 	"softswitch/unit"
@@ -139,19 +139,11 @@ func choose(ways unit.PortSet, hash, seed uint32) unit.Port {
 
 // subnetOf is the connected subnet that a port is in, -1 for none.
 func (f *fib) subnetOf(p unit.Port) int {
-	for i, s := range f.subnets {
-		if s.Ports.Has(p) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(f.subnets, func(s Subnet) bool { return s.Ports.Has(p) })
 }
 
 // addr32 is an IPv4 address as a number, its first octet the most significant.
-func addr32(a netip.Addr) uint32 {
-	b := a.As4()
-	return binary.BigEndian.Uint32(b[:])
-}
+func addr32(a netip.Addr) uint32 { return uint32(unit.AddrOf(a)) }
 
 // mask is the netmask of a prefix length; of 0 it is 0, since Go shifts out all 32 bits.
 func mask(bits int) uint32 { return ^uint32(0) << (32 - bits) }

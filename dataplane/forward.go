@@ -295,7 +295,6 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	}
 	p := &s.ports[out]
 	c := f.OutClass
-	f.Out = out
 	p.queues[c].Push(f)
 	if f.Flooded {
 		s.flooded++
@@ -312,7 +311,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	if xoff {
 		s.pauseBucket(bucket, queue)
 	} else if p.paused.Has(c) {
-		s.heldRose(bucket, queue, held, held-n)
+		s.heldMoved(bucket, queue, held-n, held)
 	}
 }
 
@@ -336,7 +335,6 @@ func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 		orig.Uncharged = true
 		s.uncharged++
 	}
-	f.Out = out
 	p.queues[f.OutClass].Push(f)
 	p.backlog.Add(f.OutClass)
 	s.ready.Add(out)

@@ -143,12 +143,8 @@ func (s *Switch) isTold(f *buffer.Frame, p ether.IPv4) bool {
 
 // isOwnIP reports whether ip is the switch's own.
 func (s *Switch) isOwnIP(ip uint32) bool {
-	for i := range s.cfg.Subnets {
-		if addr32(s.cfg.Subnets[i].Gateway) == ip {
-			return true
-		}
-	}
-	return s.routerID != 0 && s.routerID == ip
+	own := slices.ContainsFunc(s.cfg.Subnets, func(sub Subnet) bool { return addr32(sub.Gateway) == ip })
+	return own || s.routerID != 0 && s.routerID == ip
 }
 
 // ownAddress is the address by which the switch speaks of what came in by a port: the gateway of

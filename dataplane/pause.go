@@ -14,7 +14,7 @@ func (s *Switch) pauseBucket(b detect.Bucket, cause detect.Queue) {
 	// The order is that of facts: XOFF, then the edges that only a bucket which is XOFF has, then
 	// the detector, whose label the pause frame will carry (buildPause asks for it later still).
 	s.event(event.Event{Type: event.XOFF, Port: b.Port, Class: b.Class, Out: cause.Port, OutClass: cause.Class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON(b.Port, b.Class))})
-	s.eachHeld(b, func(q detect.Queue, held int) { s.eventHeld(b, q, held, 0) })
+	s.eachHeld(b, func(q detect.Queue, held int) { s.edgeBegins(b, q, held) })
 	s.detector.XOFF(s.now, b, cause)
 	s.sendPause(b.Port, b.Class)
 }
@@ -61,7 +61,7 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 		s.event(event.Event{Type: event.Paused, Out: q.Port, OutClass: q.Class, Period: t.Period, HasPeriod: hasPeriod})
 		// Every edge to this queue begins now. Where buckets share a pool the log has those of
 		// buckets that are not XOFF too (event.Held).
-		s.eachWaiting(q, s.mmu.Shares(), func(b detect.Bucket, held int) { s.eventHeld(b, q, held, 0) })
+		s.eachWaiting(q, s.mmu.Shares(), func(b detect.Bucket, held int) { s.edgeBegins(b, q, held) })
 	} else if hasPeriod {
 		s.event(event.Event{Type: event.Refreshed, Out: q.Port, OutClass: q.Class, Period: t.Period})
 	}
@@ -87,7 +87,7 @@ func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	p := &s.ports[out]
 	q := detect.Queue{Port: out, Class: class}
 	// Before the pause is taken away: the log ends the edges while their queue is still paused.
-	s.eachWaiting(q, false, func(b detect.Bucket, held int) { s.eventWeak(b, q, held) })
+	s.eachWaiting(q, false, func(b detect.Bucket, held int) { s.edgeEnds(b, q, held) })
 	p.paused &^= 1 << class
 	p.acted.force &^= 1 << class // it was for this pause
 	// PausedTime has the pauses that are over; a reader adds the active one (PausedSince).

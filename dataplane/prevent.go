@@ -3,6 +3,7 @@ package dataplane
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"softswitch/buffer"
 	"softswitch/detect"
@@ -114,12 +115,8 @@ func codePoint(classes *[64]unit.Priority, c unit.Priority) (dscp uint8, ok bool
 	if classes[usual] == c {
 		return usual, true
 	}
-	for dscp, class := range classes {
-		if class == c {
-			return uint8(dscp), true
-		}
-	}
-	return 0, false
+	lowest := slices.Index(classes[:], c)
+	return uint8(max(0, lowest)), lowest >= 0
 }
 
 // outClass is the class in which f leaves by out. A frame without a field that says

@@ -570,13 +570,7 @@ func TestNewSwitchRefuses(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	c := Defaults()
 	c.Ports = make([]PortConfig, 4)
-	c.Refresh = DefaultRefresh(c.Quanta, 0)
-	if c.Refresh != 3_355_392/3 {
-		t.Errorf("refresh %d ns, want a third of 3,355,392", c.Refresh)
-	}
-	if got := DefaultRefresh(65535, 100*mega); got != 10*unit.Millisecond {
-		t.Errorf("refresh at 100 Mbit/s: %d ns, want 10 ms", got)
-	}
+	c.Refresh = unit.Millisecond
 	s, err := NewSwitch(c)
 	if err != nil {
 		t.Fatal(err)

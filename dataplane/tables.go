@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"cmp"
-	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -47,9 +46,7 @@ func (s *Switch) ARPEntries(now unit.Time) (entries []ARPEntry) {
 		if s.arps.aged(e, now) {
 			continue
 		}
-		var b [4]byte
-		binary.BigEndian.PutUint32(b[:], uint32(e.key))
-		n := ARPEntry{Neighbour{IP: netip.AddrFrom4(b), MAC: e.mac}, unit.NoPort, e.static}
+		n := ARPEntry{Neighbour{IP: unit.Addr(e.key).Netip(), MAC: e.mac}, unit.NoPort, e.static}
 		if r := s.fib.lookup(uint32(e.key)); r != nil && r.subnet >= 0 {
 			// Not the port at which the entry was learned: frames go where the MAC table says,
 			// which may know better, or nothing.

@@ -157,7 +157,7 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 		n := s.mmu.Charge(f.Len)
 		held := s.mmu.Hold(f.In, f.InClass, out, c, -n)
 		if p.paused.Has(c) { // an action took it out
-			s.heldFell(detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}, held, held+n)
+			s.heldMoved(detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}, held+n, held)
 		}
 	}
 	// Last: the View shows the queue and M without the frame.

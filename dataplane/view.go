@@ -8,8 +8,9 @@ import (
 	"softswitch/unit"
 )
 
-// view is the switch as its detector sees it. It is a type of its own, so that a Switch has none
-// of these methods. Reads are of this instant; none changes what a frame does.
+// view is the switch as its detector sees it: detect.View says what each method answers, here is how
+// it is found. It is a type of its own, so that a Switch has none of these methods. Reads are of this
+// instant; none changes what a frame does.
 type view struct{ s *Switch }
 
 var _ detect.View = view{}
@@ -17,25 +18,28 @@ var _ detect.View = view{}
 // View is the facts of the switch, for reading between calls.
 func (s *Switch) View() detect.View { return view{s} }
 
-// Self is the switch's number.
-func (v view) Self() unit.NodeID { return v.s.cfg.ID }
-
-// Ports is the number of ports.
-func (v view) Ports() int { return v.s.Ports() }
-
-// Lossless is the set of lossless classes.
-func (v view) Lossless() unit.ClassSet { return v.s.lossless }
-
-// FacesHost reports whether the far end of p is a host.
-func (v view) FacesHost(p unit.Port) bool { return v.s.ports[p].cfg.FacesHost }
-
-// XOFF reports whether b pauses its upstream, and its period.
+func (v view) Self() unit.NodeID                            { return v.s.cfg.ID }
+func (v view) Ports() int                                   { return v.s.Ports() }
+func (v view) Lossless() unit.ClassSet                      { return v.s.lossless }
+func (v view) FacesHost(p unit.Port) bool                   { return v.s.ports[p].cfg.FacesHost }
+func (v view) LinkUp(p unit.Port) bool                      { return v.s.LinkUp(p) }
+func (v view) Rate(p unit.Port) unit.Rate                   { return v.s.ports[p].cfg.Rate }
+func (v view) MTU() int                                     { return v.s.cfg.longest() }
+func (v view) Hop() unit.Time                               { return v.s.hop }
 func (v view) XOFF(b detect.Bucket) (on bool, period uint8) { return v.s.mmu.XOFF(b.Port, b.Class) }
+func (v view) XON(b detect.Bucket) int                      { return v.s.mmu.XON(b.Port, b.Class) }
+func (v view) Shares() bool                                 { return v.s.mmu.Shares() }
+func (v view) Paused(q detect.Queue) bool                   { return v.s.ports[q.Port].paused.Has(q.Class) }
 
-// Paused reports whether a pause is active at q.
-func (v view) Paused(q detect.Queue) bool { return v.s.ports[q.Port].paused.Has(q.Class) }
+func (v view) Backlog(q detect.Queue) int { return v.s.ports[q.Port].queues[q.Class].Bytes() }
 
-// Held is M(b, q) in bytes.
+func (v view) Left(q detect.Queue) uint64 { return v.s.ports[q.Port].count.TxBytes[q.Class] }
+
+func (v view) Charged(b detect.Bucket) int {
+	n, _ := v.s.mmu.Bytes(b.Port, b.Class)
+	return n
+}
+
 func (v view) Held(b detect.Bucket, q detect.Queue) int {
 	return v.s.mmu.Held(b.Port, b.Class, q.Port, q.Class)
 }
@@ -69,12 +73,6 @@ func (v view) heldFirst(b detect.Bucket, at unit.Port, out unit.PortSet) (n int)
 	}
 	return n
 }
-
-// XON is the resume threshold in bytes.
-func (v view) XON(b detect.Bucket) int { return v.s.mmu.XON(b.Port, b.Class) }
-
-// Shares reports whether what buckets hold of the pool decides about others.
-func (v view) Shares() bool { return v.s.mmu.Shares() }
 
 // Stays reports whether b stays XOFF if only what waits in the queues out is left. The sum over
 // all buckets is taken only if it decides: XON is lowest while the pool is as full as it is.
@@ -123,18 +121,6 @@ func (v view) Lapsed(b detect.Bucket) bool {
 	return !p.told.Has(b.Class) || s.now-(t.refresh-s.cfg.Refresh) > lasts-lasts/8
 }
 
-// Charged is A(b) in bytes.
-func (v view) Charged(b detect.Bucket) int {
-	n, _ := v.s.mmu.Bytes(b.Port, b.Class)
-	return n
-}
-
-// Backlog is the bytes that wait in q.
-func (v view) Backlog(q detect.Queue) int { return v.s.ports[q.Port].queues[q.Class].Bytes() }
-
-// Left is the bytes that have left q.
-func (v view) Left(q detect.Queue) uint64 { return v.s.ports[q.Port].count.TxBytes[q.Class] }
-
 // PausesSeen is the number of pause frames that came for q. An 802.3x PAUSE that is honoured
 // counts for each class of its port.
 func (v view) PausesSeen(q detect.Queue) uint64 {
@@ -155,15 +141,6 @@ func (v view) Pressed(b detect.Bucket, q detect.Queue) uint64 {
 	}
 	return 0
 }
-
-// LinkUp reports whether the link of p is up.
-func (v view) LinkUp(p unit.Port) bool { return v.s.LinkUp(p) }
-
-// Rate is a port's rate.
-func (v view) Rate(p unit.Port) unit.Rate { return v.s.ports[p].cfg.Rate }
-
-// MTU is the longest frame.
-func (v view) MTU() int { return v.s.cfg.longest() }
 
 // Flows appends the flows that wait in q.
 func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
@@ -253,6 +230,3 @@ func (v view) Reroutable(in unit.Port, q detect.Queue) bool {
 	}
 	return some
 }
-
-// Hop is the longest that a pause usually takes to the next switch.
-func (v view) Hop() unit.Time { return v.s.hop }

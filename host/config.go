@@ -128,48 +128,40 @@ const (
 func FrameOf(mtu int) int { return headerLen + roce.WriteOnly.Len() + mtu + roce.ICRCLen }
 
 func (c *Config) check() error {
-	if c.Batch < 1 {
+	switch {
+	case c.Batch < 1:
 		return fmt.Errorf("batch: %d; valid: 1 or more", c.Batch)
-	}
-	if c.Refresh <= 0 {
+	case c.Refresh <= 0:
 		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
-	}
-	if !c.Address.Is4() {
+	case !c.Address.Is4():
 		return fmt.Errorf("address: %v; valid: an IPv4 address", c.Address)
-	}
-	if c.SlotBytes < pfcframe.Len {
+	case c.SlotBytes < pfcframe.Len:
 		return fmt.Errorf("slots of %d bytes; valid: %d or more", c.SlotBytes, pfcframe.Len)
 	}
 	for _, f := range c.Flows {
-		if !f.To.Is4() {
+		switch {
+		case !f.To.Is4():
 			return fmt.Errorf("flow %s: to %v; valid: an IPv4 address", f.Name, f.To)
-		}
-		if f.Class >= unit.Priorities {
+		case f.Class >= unit.Priorities:
 			return fmt.Errorf("flow %s: class %d; valid: 0 to %d", f.Name, f.Class, unit.Priorities-1)
-		}
-		if f.RC != nil {
+		case f.RC != nil:
 			if err := c.checkRC(&f); err != nil {
 				return err
 			}
-			continue
-		}
-		if f.Frame < FrameMin || f.Frame > c.MaxFrame || f.Frame > c.SlotBytes && c.Pool == nil {
+		case f.Frame < FrameMin || f.Frame > c.MaxFrame || f.Frame > c.SlotBytes && c.Pool == nil:
 			return fmt.Errorf("flow %s: frame of %d bytes; valid: %d to %d", f.Name, f.Frame, FrameMin, c.MaxFrame)
-		}
-		if f.Rate < 0 {
+		case f.Rate < 0:
 			return fmt.Errorf("flow %s: rate %d bit/s; valid: above 0, or 0 for line rate", f.Name, f.Rate)
 		}
 	}
-	if k := c.Congestion; k != nil {
-		if (k.DCQCN == nil) == (k.Timely == nil) {
-			return fmt.Errorf("congestion: DCQCN %v, TIMELY %v; valid: one of them", k.DCQCN != nil, k.Timely != nil)
-		}
-		if k.CNPClass >= unit.Priorities || c.Lossless.Has(k.CNPClass) {
-			return fmt.Errorf("congestion: CNPs in class %d; valid: a lossy class", k.CNPClass)
-		}
-		if c.Rate == 0 {
-			return fmt.Errorf("congestion: the link's rate is unlimited; valid: above 0")
-		}
+	switch k := c.Congestion; {
+	case k == nil:
+	case (k.DCQCN == nil) == (k.Timely == nil):
+		return fmt.Errorf("congestion: DCQCN %v, TIMELY %v; valid: one of them", k.DCQCN != nil, k.Timely != nil)
+	case k.CNPClass >= unit.Priorities || c.Lossless.Has(k.CNPClass):
+		return fmt.Errorf("congestion: CNPs in class %d; valid: a lossy class", k.CNPClass)
+	case c.Rate == 0:
+		return fmt.Errorf("congestion: the link's rate is unlimited; valid: above 0")
 	}
 	for _, p := range c.Peers {
 		if !p.From.Is4() || p.Class >= unit.Priorities || p.Number > numberMax {

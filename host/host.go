@@ -2,7 +2,6 @@ package host
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"net/netip"
@@ -82,7 +81,6 @@ type rxBuffer struct {
 	fill      int64 // bytes x 8 x 1e9: so draining by rate x ns needs no rounding
 	at        unit.Time
 	xoff      bool
-	period    uint8
 	announced bool // the far end has been paused
 	refresh   unit.Time
 }
@@ -414,7 +412,4 @@ func (h *Host) event(e event.Event) {
 	h.events = append(h.events, e)
 }
 
-func addr32(a netip.Addr) uint32 {
-	b := a.As4()
-	return binary.BigEndian.Uint32(b[:])
-}
+func addr32(a netip.Addr) uint32 { return uint32(unit.AddrOf(a)) }

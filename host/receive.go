@@ -263,7 +263,6 @@ func (h *Host) store(c unit.Priority, n int) bool {
 	b.fill += add
 	if !b.xoff && b.fill >= h.level(3, 4) && h.cfg.Lossless.Has(c) {
 		b.xoff = true
-		b.period++
 		h.toSend.Add(c)
 	}
 	h.ready = true

@@ -20,12 +20,12 @@ type Diagnosis struct {
 // another time or bucket begins a diagnosis, and so does a rank below the last one's; a rank
 // that is not there yet begins a cause, and one that is there adds a flow.
 func (r *Replay) diagnose(e Entry, b Bucket, q Queue) {
-	n := len(r.diagnoses)
-	if n == 0 || r.diagnoses[n-1].At != e.At || r.diagnoses[n-1].Bucket != b || len(r.diagnoses[n-1].Causes) > int(e.Rank) {
-		r.diagnoses = append(r.diagnoses, Diagnosis{At: e.At, Bucket: b, Queue: q})
+	n := len(r.res.Diagnoses)
+	if n == 0 || r.res.Diagnoses[n-1].At != e.At || r.res.Diagnoses[n-1].Bucket != b || len(r.res.Diagnoses[n-1].Causes) > int(e.Rank) {
+		r.res.Diagnoses = append(r.res.Diagnoses, Diagnosis{At: e.At, Bucket: b, Queue: q})
 		n++
 	}
-	d := &r.diagnoses[n-1]
+	d := &r.res.Diagnoses[n-1]
 	if len(d.Causes) < int(e.Rank) {
 		d.Causes = append(d.Causes, detect.Cause{Type: e.Cause, At: e.Trigger, In: e.In, OnLoop: e.OnLoop, Together: e.Together, Confidence: e.Confidence})
 	}

@@ -44,14 +44,10 @@ func NewFabric(nodes []Node, links []Link) (*Fabric, error) {
 	var faults []error
 	names := make(map[string]bool, len(nodes))
 	for i, n := range nodes {
-		if err := f.addNode(i, n, names); err != nil {
-			faults = append(faults, err)
-		}
+		faults = append(faults, f.addNode(i, n, names))
 	}
 	for _, l := range links {
-		if err := f.addLink(l); err != nil {
-			faults = append(faults, err)
-		}
+		faults = append(faults, f.addLink(l))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -77,7 +78,9 @@ func (h *History) Judge(findings []Finding, late unit.Time) []Deadlock {
 		f := &findings[i]
 		f.Deadlock, f.AtMost = -1, f.At
 		if at := h.inCore(f.Queue, f.At); at >= 0 {
-			h.judgeTrue(f, at, l)
+			// Of components that merged from the onset of the oldest: the detector could have declared that one.
+			f.Latency = f.At - h.nameDeadlock(f, at, l).From
+			f.LatencyMost = f.Latency
 			continue
 		}
 		f.Outcome = h.judgeUntrue(f, late)
@@ -100,17 +103,15 @@ func (h *History) inCore(q Queue, at unit.Time) int {
 	return -1
 }
 
-// judgeTrue names the deadlock that f means. Latency counts from its onset, so of components that merged
-// from the oldest: the detector could have declared that one.
-func (h *History) judgeTrue(f *Finding, change int, l lives) {
+// nameDeadlock is the deadlock that f means, in whose core its queue is by a change.
+func (h *History) nameDeadlock(f *Finding, change int, l lives) *Deadlock {
 	stuck := h.changes[change].stuck
 	f.Outcome, f.Deadlock, f.Loop = TruePositive, l.of[change][stuck.component(f.Queue)], stuck.Cycle(f.Queue)
 	d := &l.all[f.Deadlock]
-	f.Latency = f.At - d.From
-	f.LatencyMost = f.Latency
 	if !slices.Contains(d.Declarers, f.Bucket) {
 		d.Declarers = append(d.Declarers, f.Bucket)
 	}
+	return d
 }
 
 // judgeUntrue is the outcome of a finding whose queue is not in the core. Late goes before Premature: of
@@ -118,7 +119,7 @@ func (h *History) judgeTrue(f *Finding, change int, l lives) {
 // not know of.
 func (h *History) judgeUntrue(f *Finding, late unit.Time) Outcome {
 	outcome := FalsePositive
-	for _, in := range h.where(func(s *Stuck) bool { return s.InCore(f.Queue) }) {
+	for _, in := range h.coreTimes(f.Queue) {
 		switch {
 		case in.To < f.At && f.At-in.To < late:
 			return Late
@@ -204,22 +205,14 @@ func (r *Result) Count(o Outcome) (n int) {
 
 // Missed are the deadlocks that were a knot and that nobody declared while they
 // lived: the false negatives. With several clocks those of which that is proved.
-func (r *Result) Missed() (missed []Deadlock) {
-	for _, d := range r.Deadlocks {
-		if d.Knot && len(d.Declarers) == 0 && !d.Undecided {
-			missed = append(missed, d)
-		}
-	}
-	return missed
+func (r *Result) Missed() []Deadlock {
+	return lists.Where(r.Deadlocks, func(d Deadlock) bool { return d.Knot && len(d.Declarers) == 0 && !d.Undecided })
 }
 
 // storms are the times covered by pauses but not by deadlocks. While there is a deadlock a detector may
 // speak whatever hosts do, so that time counts as none of theirs.
 func storms(pauses []HostPause, deadlocks []Interval) []Interval {
-	covered := make([]Interval, 0, len(pauses))
-	for _, p := range pauses {
-		covered = append(covered, p.Interval)
-	}
+	covered := lists.Map(pauses, func(p HostPause) Interval { return p.Interval })
 	return subtract(union(covered), deadlocks)
 }
 

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"sort"
 
 	"softswitch/event"
@@ -49,21 +50,14 @@ func framePairs(f *Fabric, logs []event.Log, by []int) (pairs []clocks.Pair) {
 // a pause: not a system that acts on its switch, nor a pause of another period.
 func resumedByFrame(log []event.Event, k int) bool {
 	r := &log[k]
-	other := func(e *event.Event) bool {
-		same := e.Out == r.Out && e.OutClass == r.OutClass
-		return e.Type == event.Acted || e.Type == event.Paused && same
+	from, to := k, k+1
+	for ; from > 0 && log[from-1].At == r.At; from-- {
 	}
-	for i := k - 1; i >= 0 && log[i].At == r.At; i-- {
-		if other(&log[i]) {
-			return false
-		}
+	for ; to < len(log) && log[to].At == r.At; to++ {
 	}
-	for i := k + 1; i < len(log) && log[i].At == r.At; i++ {
-		if other(&log[i]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(log[from:to], func(e event.Event) bool {
+		return e.Type == event.Acted || e.Type == event.Paused && e.Out == r.Out && e.OutClass == r.OutClass
+	})
 }
 
 // pausesOf are the pauses and resumes that a bucket sent, in order. Invariant: all before next were sent no

@@ -73,7 +73,7 @@ func Judge(f *Fabric, logs []event.Log, end, late unit.Time) (*Result, error) {
 
 // Replay turns events into facts, and keeps what Judge needs as well.
 //
-// Invariants: state has the facts of all events that were added, in order; history has S* of all
+// Invariants: state has the facts of all events that were added, in order; the history has S* of all
 // instants before now, and now is the time of the last event. The instant of now is settled when
 // a later event comes, or at the end.
 //
@@ -81,20 +81,14 @@ func Judge(f *Fabric, logs []event.Log, end, late unit.Time) (*Result, error) {
 // that it waits in. Only a simulator, which can look at the frames themselves, can have
 // it counted once: see Exact.
 type Replay struct {
-	fabric  *Fabric
-	state   *State
-	history *History
-	now     unit.Time
+	fabric *Fabric
+	state  *State
+	now    unit.Time
 
-	findings   []Finding
-	diagnoses  []Diagnosis
-	actions    []Taken
-	refusals   []Refused
-	steps      map[label][]step
-	hostPauses []HostPause
-	open       map[Queue]int // queue that a host pauses: index in hostPauses
-	frames     Frames
-	story      story
+	res   Result // as far as events alone tell of it
+	steps map[label][]step
+	open  map[Queue]int // queue that a host pauses: index in HostPauses
+	story story
 }
 
 // step is one switch on a label's path: it reached queue and went on to the upstream of
@@ -108,7 +102,7 @@ type step struct {
 // NewReplay returns a Replay before its first event.
 func NewReplay(f *Fabric) *Replay {
 	return &Replay{
-		fabric: f, state: NewState(f), history: new(History), story: newStory(f),
+		fabric: f, state: NewState(f), res: Result{Fabric: f, History: new(History)}, story: newStory(f),
 		steps: make(map[label][]step), open: make(map[Queue]int),
 	}
 }
@@ -118,7 +112,7 @@ func NewReplay(f *Fabric) *Replay {
 // nothing changes.
 func (r *Replay) Add(e Entry) error {
 	if err := r.check(e); err != nil {
-		return fmt.Errorf("%s: event %d (%v at %d ns): %w", r.fabric.Name(e.Node), e.Seq, e.Type, e.At, err)
+		return r.fabric.eventError(e, err)
 	}
 	if e.At > r.now {
 		r.settle(e.At)
@@ -142,7 +136,7 @@ func (r *Replay) Exact(b Bucket) *State {
 
 // settle ends the present instant and advances to now.
 func (r *Replay) settle(now unit.Time) {
-	r.history.Settle(r.now, r.state.Stuck())
+	r.res.History.Settle(r.now, r.state.Stuck())
 	r.now = now
 }
 
@@ -199,7 +193,7 @@ func (r *Replay) facts(e Entry, b Bucket, q Queue) {
 	case event.Paused:
 		r.hostPauseBegins(q)
 	case event.Resumed, event.Expired:
-		r.hostPauseEnds(q, Interval{To: e.At})
+		r.hostPauseEnds(q)
 	}
 }
 
@@ -269,14 +263,14 @@ func (r *Replay) hostPauseBegins(q Queue) {
 	if _, already := r.open[q]; already || !r.fabric.FacesHost(q.NodePort) {
 		return
 	}
-	r.open[q] = len(r.hostPauses)
-	r.hostPauses = append(r.hostPauses, HostPause{q, Interval{From: r.now, Open: true}})
+	r.open[q] = len(r.res.HostPauses)
+	r.res.HostPauses = append(r.res.HostPauses, HostPause{q, Interval{From: r.now, Open: true}})
 }
 
 // hostPauseEnds ends the pause of q, if it is one that a host imposed.
-func (r *Replay) hostPauseEnds(q Queue, in Interval) {
+func (r *Replay) hostPauseEnds(q Queue) {
 	if i, ok := r.open[q]; ok {
-		r.hostPauses[i].To, r.hostPauses[i].Open = in.To, in.Open
+		r.res.HostPauses[i].To, r.res.HostPauses[i].Open = r.now, false
 		delete(r.open, q)
 	}
 }
@@ -289,7 +283,7 @@ func (r *Replay) hostPauseEnds(q Queue, in Interval) {
 func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 	switch e.Type {
 	case event.Deadlock:
-		r.findings = append(r.findings, Finding{At: e.At, told: e.At, Bucket: b, Queue: q, Label: e.Label, Trigger: e.Trigger, OnLoop: e.OnLoop})
+		r.res.Findings = append(r.res.Findings, Finding{At: e.At, told: e.At, Bucket: b, Queue: q, Label: e.Label, Trigger: e.Trigger, OnLoop: e.OnLoop})
 	case event.Trace:
 		if forwards(e.Step) && e.Port != unit.NoPort && e.Out != unit.NoPort {
 			id := labelID(e.Label)
@@ -298,17 +292,17 @@ func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 	case event.Cause:
 		r.diagnose(e, b, q)
 	case event.Acted:
-		r.actions = append(r.actions, Taken{e.At, e.Action, b, q, int(e.Bytes), e.Flow})
+		r.res.Actions = append(r.res.Actions, Taken{e.At, e.Action, b, q, int(e.Bytes), e.Flow})
 	case event.Refused:
-		r.refusals = append(r.refusals, Refused{e.At, e.Refusal, b, q})
+		r.res.Refusals = append(r.res.Refusals, Refused{e.At, e.Refusal, b, q})
 	case event.PauseSent:
-		r.frames.XOFF++
-		r.frames.Refresh += int(e.Bytes)
+		r.res.Frames.XOFF++
+		r.res.Frames.Refresh += int(e.Bytes)
 	case event.ResumeSent:
-		r.frames.XON++
-		r.frames.Refresh += int(e.Bytes)
+		r.res.Frames.XON++
+		r.res.Frames.Refresh += int(e.Bytes)
 	case event.RefreshSent:
-		r.frames.Refresh += 1 + int(e.Bytes)
+		r.res.Frames.Refresh += 1 + int(e.Bytes)
 	}
 }
 
@@ -329,17 +323,15 @@ func (r *Replay) Finish(end, late unit.Time) *Result {
 // outcomes, and the time line tells of all of them.
 func (r *Replay) finish(end unit.Time, judge func(*Result)) *Result {
 	r.settle(max(end, r.now))
-	r.history.Settle(r.now, r.state.Stuck())
-	for i := range r.hostPauses {
-		if p := &r.hostPauses[i]; p.Open {
+	r.res.History.Settle(r.now, r.state.Stuck())
+	for i := range r.res.HostPauses {
+		if p := &r.res.HostPauses[i]; p.Open {
 			p.To = r.now
 		}
 	}
-	res := &Result{
-		Fabric: r.fabric, History: r.history, Findings: r.findings, Diagnoses: r.diagnoses, Actions: r.actions, Refusals: r.refusals,
-		HostPauses: r.hostPauses, Frames: r.frames, End: r.now,
-	}
-	judge(res)
+	res := r.res // a copy, so that a result keeps no State in memory
+	res.End = r.now
+	judge(&res)
 	res.Openings = res.History.Openings()
 	for i := range res.Findings {
 		if f := &res.Findings[i]; f.Outcome != TruePositive {
@@ -347,6 +339,6 @@ func (r *Replay) finish(end unit.Time, judge func(*Result)) *Result {
 		}
 	}
 	res.Storms = storms(res.HostPauses, res.Intervals)
-	res.Timeline = r.story.finish(res)
-	return res
+	res.Timeline = r.story.finish(&res)
+	return &res
 }

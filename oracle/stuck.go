@@ -3,6 +3,7 @@ package oracle
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/scc"
 )
 
@@ -78,13 +79,11 @@ func (s *Stuck) Victims() []Queue {
 
 // WaitsFor are the queues that q waits for, in order; none if q is not in S*.
 func (s *Stuck) WaitsFor(q Queue) []Queue {
-	var waits []Queue
-	if i := s.index(q); i >= 0 {
-		for _, n := range s.successors(int32(i)) {
-			waits = append(waits, s.Queues[n])
-		}
+	i := s.index(q)
+	if i < 0 {
+		return nil
 	}
-	return waits
+	return lists.Map(s.successors(int32(i)), func(n int32) Queue { return s.Queues[n] })
 }
 
 // Cycle is a shortest cycle of G through q, in the order of waiting and from q on; nil

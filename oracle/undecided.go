@@ -126,14 +126,14 @@ func (f *Fabric) checkOrder(l event.Log, k int) error {
 		err = fmt.Errorf("before the event at %d ns: its clock went back, and CLOCK_MONOTONIC never does", l.Events[k-1].At)
 	}
 	if err != nil {
-		return f.eventError(l, k, err)
+		return f.eventError(e, err)
 	}
 	return nil
 }
 
 // eventError adds to an error which event of a log it is about.
-func (f *Fabric) eventError(l event.Log, k int, err error) error {
-	return fmt.Errorf("%s: event %d (%v at %d ns): %w", f.Name(l.Node.ID), k, l.Events[k].Type, l.Events[k].At, err)
+func (f *Fabric) eventError(e Entry, err error) error {
+	return fmt.Errorf("%s: event %d (%v at %d ns): %w", f.Name(e.Node), e.Seq, e.Type, e.At, err)
 }
 
 // contradiction returns why the bounds on the times of the logs cannot all hold, nil if they can. Of clocks
@@ -146,7 +146,7 @@ func (f *Fabric) contradiction(logs []event.Log, c *Clocks, all []place) error {
 				continue
 			}
 			reference := f.Name(logs[slices.Index(c.By, c.Reference)].Node.ID) // it has a log: frames in it are the bounds
-			return f.eventError(l, k, fmt.Errorf("by the clock of %s it was not before %d ns, and not after %d ns: a clock drifted by more than %d ppm, or stepped twice within %d s",
+			return f.eventError(Entry{l.Node.ID, k, &l.Events[k]}, fmt.Errorf("by the clock of %s it was not before %d ns, and not after %d ns: a clock drifted by more than %d ppm, or stepped twice within %d s",
 				reference, in.From, in.To, clocks.MaxDrift, 2*clocks.Window/unit.Second))
 		}
 	}
@@ -207,13 +207,7 @@ func covers(all []Interval, from, to unit.Time) bool {
 // judgeTrue: the deadlock that is surely there began, at the latest, when it is surely
 // there, and at the earliest when what it is a part of possibly is.
 func (j *judging) judgeTrue(f *Finding, in clocks.Interval) {
-	change := j.surely.inCore(f.Queue, f.At)
-	stuck := j.surely.changes[change].stuck
-	f.Outcome, f.Deadlock, f.Loop = TruePositive, j.sure.of[change][stuck.component(f.Queue)], stuck.Cycle(f.Queue)
-	d := &j.sure.all[f.Deadlock]
-	if !slices.Contains(d.Declarers, f.Bucket) {
-		d.Declarers = append(d.Declarers, f.Bucket)
-	}
+	d := j.surely.nameDeadlock(f, j.surely.inCore(f.Queue, f.At), j.sure)
 	may := j.possibly.inCore(f.Queue, f.At)
 	onset := j.may.all[j.may.of[may][j.possibly.changes[may].stuck.component(f.Queue)]].From
 	if onset == 0 { // it is not known since when it possibly is
@@ -314,14 +308,9 @@ func (j *judging) span(from, to clocks.Interval) clocks.Interval {
 
 // by is an interval of the reference by another clock.
 func (j *judging) by(clock int, in clocks.Interval) clocks.Interval {
-	out := clocks.Interval{From: -unit.Never, To: unit.Never}
-	if in.From != -unit.Never {
-		out.From = j.net.Bounds(clocks.Stamp{Clock: j.reference, At: in.From}, clock).From
-	}
-	if in.To != unit.Never {
-		out.To = j.net.Bounds(clocks.Stamp{Clock: j.reference, At: in.To}, clock).To
-	}
-	return out
+	return in.Over(func(at unit.Time) clocks.Interval {
+		return j.net.Bounds(clocks.Stamp{Clock: j.reference, At: at}, clock)
+	})
 }
 
 // mayName are the deadlocks that are possibly there and that a finding may name: whose core its queue is in

@@ -9,7 +9,7 @@
 //
 // Read in this order: world.go (World, its nodes, ports and wires), run.go (the event
 // loop), wire.go, timeline.go (link failures and other scheduled events), verdict.go,
-// timers.go; sample.go, large.go and partition.go (several processors) when you need them.
+// timers.go; large.go and partition.go (several processors) when you need them.
 //
 // Invariants:
 //   - one order: everything happens in the order of (time, id). Ids follow the numbers

@@ -165,12 +165,11 @@ func (l *Large) hostConfig(i int) host.Config {
 // portTo is the first port of node a that leads to node b, unit.NoPort if there is no
 // link.
 func portTo(f *topo.Fabric, a, b int) unit.Port {
-	for j, p := range f.Nodes[a].Ports {
-		if p.Peer.Node == b {
-			return unit.Port(j)
-		}
+	j := slices.IndexFunc(f.Nodes[a].Ports, func(p topo.Port) bool { return p.Peer.Node == b })
+	if j < 0 {
+		return unit.NoPort
 	}
-	return unit.NoPort
+	return unit.Port(j)
 }
 
 func prefixOf(s topo.Subnet) netip.Prefix { return netip.PrefixFrom(s.Addr.Netip(), topo.SubnetBits) }

@@ -49,14 +49,7 @@ func Jellyfish(switches, degree, hosts int, seed uint64) (*Fabric, error) {
 		return nil, fmt.Errorf("seed %d draws a graph in pieces, s%d is not connected to s1: take another seed or a degree above %d", seed, s+1, degree)
 	}
 	b := newBuilder()
-	for i := range switches {
-		b.node(Switch, "s%d", i+1)
-	}
-	for i := range switches {
-		for j := range hosts {
-			b.link(i, b.node(Host, "h%d-%d", i+1, j))
-		}
-	}
+	b.withHosts("s%d", switches, 1, hosts)
 	for x := range switches {
 		for y := x + 1; y < switches; y++ {
 			if d.linked(x, y) {

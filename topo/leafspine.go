@@ -27,14 +27,7 @@ func LeafSpine(leaves, spines, hosts int) (*Fabric, error) {
 	for s := range spines {
 		b.node(Switch, "spine%d", s)
 	}
-	for l := range leaves {
-		b.node(Switch, "leaf%d", l)
-	}
-	for l := range leaves {
-		for i := range hosts {
-			b.link(spines+l, b.node(Host, "h%d-%d", l, i))
-		}
-	}
+	b.withHosts("leaf%d", leaves, 0, hosts)
 	for l := range leaves {
 		for s := range spines {
 			b.link(s, spines+l)

@@ -189,15 +189,8 @@ func (w *wiring) add(i, a, z int) error {
 }
 
 func (w *wiring) put(i, a, z int) {
-	c := cable{a: a, z: z}
 	pair := w.f.Nodes[a].Name + "--" + w.f.Nodes[z].Name
-	c.name = pair
-	for n := 2; ; n++ {
-		if _, ok := w.byName[c.name]; !ok {
-			break
-		}
-		c.name = fmt.Sprintf("%s#%d", pair, n)
-	}
+	c := cable{name: pair + suffixOf(pair, w.byName), a: a, z: z}
 	w.cables[i] = c
 	w.byName[c.name], w.byName[w.reverse(c)] = i, i
 	w.degree[a]++

@@ -17,14 +17,7 @@ func Ring(n, hosts int) (*Fabric, error) {
 		return nil, fmt.Errorf("%d hosts a switch: a ring has 1 to %d", hosts, unit.MaxPorts-2)
 	}
 	b := newBuilder()
-	for i := range n {
-		b.node(Switch, "s%d", i+1)
-	}
-	for i := range n {
-		for j := range hosts {
-			b.link(i, b.node(Host, "h%d-%d", i+1, j))
-		}
-	}
+	b.withHosts("s%d", n, 1, hosts)
 	for i := range n {
 		b.link(i, (i+1)%n)
 	}

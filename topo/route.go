@@ -3,6 +3,7 @@ package topo
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"softswitch/unit"
 )
@@ -171,15 +172,12 @@ func (t *Table) Group(s, dst int) Group { return t.groups[s][t.index[s][dst]] }
 
 // Set replaces the group of switch s for the subnet dst.
 func (t *Table) Set(s, dst int, g Group) {
-	for i, have := range t.groups[s] {
-		if have == g {
-			t.index[s][dst] = uint16(i)
-			return
+	i := slices.Index(t.groups[s], g)
+	if i < 0 {
+		if i = len(t.groups[s]); i > math.MaxUint16 {
+			panic(fmt.Sprintf("topo: switch %q has more than %d different groups", t.f.Nodes[s].Name, math.MaxUint16))
 		}
+		t.groups[s] = append(t.groups[s], g)
 	}
-	if len(t.groups[s]) > math.MaxUint16 {
-		panic(fmt.Sprintf("topo: switch %q has more than %d different groups", t.f.Nodes[s].Name, math.MaxUint16))
-	}
-	t.index[s][dst] = uint16(len(t.groups[s]))
-	t.groups[s] = append(t.groups[s], g)
+	t.index[s][dst] = uint16(i)
 }

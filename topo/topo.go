@@ -39,9 +39,7 @@ const (
 	Host
 )
 
-func (k Kind) String() string {
-	return [...]string{"switch", "host"}[k]
-}
+func (k Kind) String() string { return [...]string{"switch", "host"}[k] }
 
 // Fabric is a graph of switches and hosts. It is read-only once it is built.
 type Fabric struct {
@@ -156,6 +154,19 @@ func (b builder) node(kind Kind, format string, args ...any) int {
 	return i
 }
 
+// withHosts adds n switches, numbered from first, then the hosts of each: h<number>-0, h<number>-1, ...
+func (b builder) withHosts(name string, n, first, hosts int) {
+	at := len(b.f.Nodes)
+	for i := range n {
+		b.node(Switch, name, first+i)
+	}
+	for i := range n {
+		for j := range hosts {
+			b.link(at+i, b.node(Host, "h%d-%d", first+i, j))
+		}
+	}
+}
+
 // link joins the next free ports of x and y.
 func (b builder) link(x, y int) {
 	l := len(b.f.Links)
@@ -164,15 +175,19 @@ func (b builder) link(x, y int) {
 	b.f.Nodes[x].Ports = append(b.f.Nodes[x].Ports, Port{Link: l, Peer: z})
 	b.f.Nodes[y].Ports = append(b.f.Nodes[y].Ports, Port{Link: l, Peer: a})
 	forth, back := b.f.Nodes[x].Name+"--"+b.f.Nodes[y].Name, b.f.Nodes[y].Name+"--"+b.f.Nodes[x].Name
-	suffix := ""
+	suffix := suffixOf(forth, b.f.linkName)
+	b.f.linkName[forth+suffix], b.f.linkName[back+suffix] = l, l
+	b.f.Links = append(b.f.Links, Link{Name: forth + suffix, A: a, B: z})
+}
+
+// suffixOf is what the name of a further link between two nodes ends in, given the names that are taken.
+func suffixOf(pair string, taken map[string]int) (suffix string) {
 	for n := 2; ; n++ {
-		if _, ok := b.f.linkName[forth+suffix]; !ok {
-			break
+		if _, ok := taken[pair+suffix]; !ok {
+			return suffix
 		}
 		suffix = fmt.Sprintf("#%d", n)
 	}
-	b.f.linkName[forth+suffix], b.f.linkName[back+suffix] = l, l
-	b.f.Links = append(b.f.Links, Link{Name: forth + suffix, A: a, B: z})
 }
 
 // done assigns names and addresses. subnet returns the prefix of the n-th switch that

@@ -73,13 +73,5 @@ func Factories() map[string]detect.Factory {
 	return all
 }
 
-// Response is something that is done about deadlocks that a detector declares.
-type Response struct {
-	Name  string
-	About string // what it does, in a line
-}
-
 // Responses are all responses, in the order in which they are offered, as a new slice.
-func Responses() []Response {
-	return lists.Map(respond.Choices(), func(c respond.Choice) Response { return Response{c.Name, c.About} })
-}
+func Responses() []respond.Choice { return respond.Choices() }

@@ -50,7 +50,7 @@ type Fabric struct {
 	Findings []Found
 	Traces   []Traced
 	// Diagnoses: why, as they said, oldest first.
-	Diagnoses []Diagnosed
+	Diagnoses [][]detect.Cause
 	// Pauses, Messages: pause frames (refreshes too, resumes not) and one-hop
 	// messages that left a switch.
 	Pauses, Messages int
@@ -82,21 +82,10 @@ type Found struct {
 	detect.Finding
 }
 
-// Sent is a message of a format of a detector's own, with when and where it left.
+// Sent is a message of a format of a detector's own, with the port by which it left.
 type Sent struct {
-	At      unit.Time
-	Switch  unit.NodeID
 	Port    unit.Port
 	Payload []byte
-}
-
-// Diagnosed is a diagnosis, with when and where.
-type Diagnosed struct {
-	At     unit.Time
-	Switch unit.NodeID
-	Bucket detect.Bucket
-	Queue  detect.Queue
-	Causes []detect.Cause
 }
 
 // Traced is a step of a detector, with when and where.

@@ -2,6 +2,7 @@ package detecttest
 
 import (
 	"fmt"
+	"slices"
 
 	"softswitch/detect"
 	"softswitch/itsyhdr"
@@ -55,9 +56,6 @@ type port struct {
 	policed []detect.FlowID // that come in here
 }
 
-// ID is the switch's number.
-func (s *Switch) ID() unit.NodeID { return s.id }
-
 // Detector is the switch's detector.
 func (s *Switch) Detector() detect.Detector { return s.detector }
 
@@ -103,10 +101,8 @@ func (s *Switch) Leave(in, out unit.Port, bytes int) {
 	}
 	s.held[in][out] -= bytes
 	s.ports[out].left += uint64(bytes)
-	for i := range s.held {
-		if s.held[i][out] > 0 {
-			return
-		}
+	if slices.ContainsFunc(s.held, func(of []int) bool { return of[out] > 0 }) {
+		return
 	}
 	s.detector.Empty(s.fabric.now, queue(out))
 	s.flush()
@@ -215,12 +211,9 @@ func (s *Switch) tick() {
 
 // askPause reminds of a pause frame for bucket in; one reminder is enough.
 func (s *Switch) askPause(in unit.Port) {
-	for _, o := range s.outbox {
-		if o.isPause && o.port == in {
-			return
-		}
+	if !slices.ContainsFunc(s.outbox, func(o item) bool { return o.isPause && o.port == in }) {
+		s.outbox = append(s.outbox, item{port: in, isPause: true})
 	}
-	s.outbox = append(s.outbox, item{port: in, isPause: true})
 }
 
 // flush sends what was asked for, in order; a pause frame is built from the state as it

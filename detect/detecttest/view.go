@@ -115,7 +115,7 @@ func (a actions) SendFrame(p unit.Port, payload []byte) bool {
 		return false
 	}
 	payload = slices.Clone(payload)
-	a.s.fabric.Sent = append(a.s.fabric.Sent, Sent{a.s.fabric.now, a.s.id, p, payload})
+	a.s.fabric.Sent = append(a.s.fabric.Sent, Sent{p, payload})
 	a.s.outbox = append(a.s.outbox, item{port: p, payload: payload})
 	return true
 }
@@ -131,7 +131,6 @@ func (a actions) Trace(t detect.Trace) {
 	f.Traces = append(f.Traces, Traced{At: f.now, Switch: a.s.id, Trace: t})
 }
 
-func (a actions) Diagnose(b detect.Bucket, q detect.Queue, causes []detect.Cause) {
-	f := a.s.fabric
-	f.Diagnoses = append(f.Diagnoses, Diagnosed{At: f.now, Switch: a.s.id, Bucket: b, Queue: q, Causes: slices.Clone(causes)})
+func (a actions) Diagnose(_ detect.Bucket, _ detect.Queue, causes []detect.Cause) {
+	a.s.fabric.Diagnoses = append(a.s.fabric.Diagnoses, slices.Clone(causes))
 }

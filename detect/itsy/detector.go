@@ -149,7 +149,7 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 	c.out[q.Port].paused(now, l.trigger(), t.Hops)
 	old := c.lab[q.Port]
 	// A refresh that says nothing new makes no wait. Most calls are such: by default a pause is repeated
-	// three times or more while it lasts (dataplane.DefaultRefresh).
+	// three times or more while it lasts (config.DefaultRefresh).
 	if !fresh && l == old {
 		d.lookAtPool(now) // what left a headroom meanwhile counts too
 		return

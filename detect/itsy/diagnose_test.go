@@ -61,7 +61,7 @@ func TestNoSingleCause(t *testing.T) {
 	}
 	sc.To(4000 * us)
 	sc.wantCause(detect.CauseSeveral, unit.NodePort{Node: 3, Port: p})
-	all := sc.Diagnoses[0].Causes
+	all := sc.Diagnoses[0]
 	if len(all) < 2 || all[1].Type != detect.CauseSeveral || all[1].At != (unit.NodePort{Node: 1, Port: p}) || !all[1].Together {
 		t.Errorf("%+v; want the turn of S1 together with it", all)
 	}

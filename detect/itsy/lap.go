@@ -1,8 +1,6 @@
 package itsy
 
 import (
-	"encoding/binary"
-
 	"softswitch/detect"
 	"softswitch/unit"
 )
@@ -92,160 +90,124 @@ const (
 	lapLen   = headLen + 1 + 3*turnLen + flowsLen + 1 + 7 + flowsLen + 4 + youngMax*youngLen + hostsMax*hostLen
 )
 
-// writer puts a message together.
-type writer struct{ b []byte }
-
-func (w *writer) u8(v uint8)   { w.b = append(w.b, v) }
-func (w *writer) u16(v uint16) { w.b = binary.BigEndian.AppendUint16(w.b, v) }
-func (w *writer) u24(v uint32) { w.b = append(w.b, uint8(v>>16), uint8(v>>8), uint8(v)) }
-func (w *writer) u32(v uint32) { w.b = binary.BigEndian.AppendUint32(w.b, v) }
-
-func (w *writer) port(np unit.NodePort) {
-	w.u16(uint16(np.Node))
-	w.u8(uint8(np.Port))
+// codec goes through the parts of a message: it appends them to b or, if it reads, takes them from b,
+// which is long enough. bad says that what was read makes no sense.
+type codec struct {
+	b     []byte
+	reads bool
+	bad   bool
 }
 
-func (w *writer) flows(s *detect.CauseFlows) {
-	for _, f := range s {
-		w.u32(uint32(f))
+// number is a part of this many octets, the highest first.
+func number[T ~uint8 | ~uint16 | ~uint32](c *codec, octets int, v *T) {
+	if !c.reads {
+		for i := range octets {
+			c.b = append(c.b, uint8(*v>>(8*(octets-1-i))))
+		}
+		return
+	}
+	all := uint32(0)
+	for _, octet := range c.b[:octets] {
+		all = all<<8 | uint32(octet)
+	}
+	*v, c.b = T(all), c.b[octets:]
+}
+
+func (c *codec) portNumber(p *unit.Port) {
+	number(c, 1, p)
+	c.bad = c.bad || *p >= unit.MaxPorts
+}
+
+func (c *codec) port(np *unit.NodePort) {
+	number(c, 2, &np.Node)
+	c.portNumber(&np.Port)
+}
+
+func (c *codec) flows(s *detect.CauseFlows) {
+	for i := range s {
+		number(c, 4, &s[i])
+		c.bad = c.bad || i > 0 && s[i] != 0 && s[i-1] == 0
 	}
 }
 
-func (w *writer) turn(t *turn) {
-	w.port(t.at)
-	w.u8(uint8(t.in))
-	w.u8(t.count)
-	w.flows(&t.flows)
+func (c *codec) turn(t *turn) {
+	c.port(&t.at)
+	c.portNumber(&t.in)
+	number(c, 1, &t.count)
+	c.flows(&t.flows)
 }
 
 // head is what every message of n octets begins with: an organisationally specific TLV as
-// the one of package itsyhdr, of another subtype.
-func (w *writer) head(n int, kind uint8, class unit.Priority, flags uint8, owner unit.NodePort, rank uint16) {
-	w.u16(uint16(127<<9 | (n - 2)))
-	w.u24(0x024954)
-	w.u8(subtype)
-	w.u8(version<<4 | kind)
-	w.u8(uint8(class)<<5 | flags)
-	w.port(owner)
-	w.u16(rank)
-}
-
-// reader takes a message apart that is long enough. bad says that a value makes no sense.
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) u8() (v uint8) {
-	v, r.b = r.b[0], r.b[1:]
-	return v
-}
-
-func (r *reader) u16() (v uint16) {
-	v, r.b = binary.BigEndian.Uint16(r.b), r.b[2:]
-	return v
-}
-
-func (r *reader) u24() uint32 { return uint32(r.u8())<<16 | uint32(r.u16()) }
-
-func (r *reader) u32() (v uint32) {
-	v, r.b = binary.BigEndian.Uint32(r.b), r.b[4:]
-	return v
-}
-
-func (r *reader) portNumber() unit.Port {
-	p := unit.Port(r.u8())
-	r.bad = r.bad || p >= unit.MaxPorts
-	return p
-}
-
-func (r *reader) port() unit.NodePort {
-	return unit.NodePort{Node: unit.NodeID(r.u16()), Port: r.portNumber()}
-}
-
-func (r *reader) flows() (s detect.CauseFlows) {
-	for i := range s {
-		s[i] = detect.FlowID(r.u32())
-		r.bad = r.bad || i > 0 && s[i] != 0 && s[i-1] == 0
+// the one of package itsyhdr, of another subtype. One that is read is bad if it is none of n octets
+// and this kind.
+func (c *codec) head(n int, kind uint8, class *unit.Priority, flags *uint8, owner *unit.NodePort, rank *uint16) {
+	for _, want := range [...]struct {
+		octets int
+		is     uint32
+	}{{2, 127<<9 | uint32(n-2)}, {3, 0x024954}, {1, subtype}, {1, version<<4 | uint32(kind)}} {
+		is := want.is
+		number(c, want.octets, &is)
+		c.bad = c.bad || is != want.is
 	}
-	return s
+	both := uint8(*class)<<5 | *flags
+	number(c, 1, &both)
+	*class, *flags = unit.Priority(both>>5), both&0x1f
+	c.port(owner)
+	number(c, 2, rank)
+	c.bad = c.bad || owner.Node == 0
 }
 
-func (r *reader) turn() turn {
-	return turn{at: r.port(), in: r.portNumber(), count: r.u8(), flows: r.flows()}
-}
-
-func (r *reader) trigger() trigger {
-	t := trigger(r.u24())
-	r.bad = r.bad || t >= triggerHost<<1
-	return t
-}
-
-// head reads what every message begins with. ok is false if b is none of n octets and this
-// kind.
-func head(b []byte, n int, kind uint8) (r reader, class unit.Priority, flags uint8, owner unit.NodePort, rank uint16, ok bool) {
-	if len(b) < n {
-		return r, 0, 0, owner, 0, false
+// octets goes through the parts of the lap.
+func (l *lap) octets(c *codec) {
+	flags := uint8(0)
+	c.head(lapLen, kindLap, &l.class, &flags, &l.owner, &l.rank)
+	if c.bad = c.bad || flags != 0; c.bad && c.reads {
+		return
 	}
-	r.b = b[:n]
-	if r.u16() != uint16(127<<9|(n-2)) || r.u24() != 0x024954 || r.u8() != subtype || r.u8() != version<<4|kind {
-		return r, 0, 0, owner, 0, false
+	number(c, 1, &l.hops)
+	c.turn(&l.least)
+	c.turn(&l.most)
+	c.flows(&l.through)
+	number(c, 1, &l.flooded.turns)
+	c.turn(&l.flooded.turn)
+	c.port(&l.detour.at)
+	number(c, 4, &l.detour.age)
+	c.flows(&l.detour.flows)
+	number(c, 4, &l.eldest)
+	for i := range l.young {
+		y := &l.young[i]
+		number(c, 4, &y.flow)
+		number(c, 4, &y.age)
+		number(c, 4, &y.bytes)
+		c.port(&y.at)
+		c.portNumber(&y.in)
+		number(c, 4, &y.most)
+		c.bad = c.bad || y.flow == 0 && *y != young{} || i > 0 && y.flow != 0 && l.young[i-1].flow == 0
 	}
-	flags = r.u8()
-	owner, rank = r.port(), r.u16()
-	return r, unit.Priority(flags >> 5), flags & 0x1f, owner, rank, owner.Node != 0
+	for i := range l.hosts {
+		h := &l.hosts[i]
+		number(c, 3, &h.trigger)
+		number(c, 1, &h.buckets)
+		number(c, 1, &h.most)
+		number(c, 2, &h.sum)
+		c.bad = c.bad || h.trigger >= triggerHost<<1 || h.trigger == 0 && *h != hostPart{}
+		c.bad = c.bad || h.trigger != 0 && (!h.trigger.isHost() || i > 0 && l.hosts[i-1].trigger == 0)
+	}
 }
 
 // append appends the octets of the lap.
 func (l *lap) append(b []byte) []byte {
-	w := writer{b}
-	w.head(lapLen, kindLap, l.class, 0, l.owner, l.rank)
-	w.u8(l.hops)
-	w.turn(&l.least)
-	w.turn(&l.most)
-	w.flows(&l.through)
-	w.u8(l.flooded.turns)
-	w.turn(&l.flooded.turn)
-	w.port(l.detour.at)
-	w.u32(l.detour.age)
-	w.flows(&l.detour.flows)
-	w.u32(l.eldest)
-	for _, y := range l.young {
-		w.u32(uint32(y.flow))
-		w.u32(y.age)
-		w.u32(y.bytes)
-		w.port(y.at)
-		w.u8(uint8(y.in))
-		w.u32(y.most)
-	}
-	for _, h := range l.hosts {
-		w.u24(uint32(h.trigger))
-		w.u8(h.buckets)
-		w.u8(h.most)
-		w.u16(h.sum)
-	}
-	return w.b
+	c := codec{b: b}
+	l.octets(&c)
+	return c.b
 }
 
 // parseLap takes a lap apart. ok is false if it is none, or not as append writes it.
 func parseLap(b []byte) (l lap, ok bool) {
-	r, class, flags, owner, rank, ok := head(b, lapLen, kindLap)
-	if !ok || flags != 0 {
+	if len(b) < lapLen {
 		return lap{}, false
 	}
-	l = lap{class: class, owner: owner, rank: rank, hops: r.u8(), least: r.turn(), most: r.turn(), through: r.flows()}
-	l.flooded.turns, l.flooded.turn = r.u8(), r.turn()
-	l.detour.at, l.detour.age, l.detour.flows = r.port(), r.u32(), r.flows()
-	l.eldest = r.u32()
-	for i := range l.young {
-		y := young{detect.FlowID(r.u32()), r.u32(), r.u32(), r.port(), r.portNumber(), r.u32()}
-		r.bad = r.bad || y.flow == 0 && y != young{} || i > 0 && y.flow != 0 && l.young[i-1].flow == 0
-		l.young[i] = y
-	}
-	for i := range l.hosts {
-		h := hostPart{r.trigger(), r.u8(), r.u8(), r.u16()}
-		r.bad = r.bad || h.trigger == 0 && h != hostPart{} || h.trigger != 0 && (!h.trigger.isHost() || i > 0 && l.hosts[i-1].trigger == 0)
-		l.hosts[i] = h
-	}
-	return l, !r.bad
+	c := codec{b: b[:lapLen], reads: true}
+	l.octets(&c)
+	return l, !c.bad
 }

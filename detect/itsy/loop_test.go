@@ -101,10 +101,10 @@ func TestHostTrigger(t *testing.T) {
 // wantCause checks the only diagnosis: the cause that it names first.
 func (sc script) wantCause(kind detect.CauseType, at unit.NodePort) {
 	sc.Helper()
-	if len(sc.Diagnoses) != 1 || len(sc.Diagnoses[0].Causes) == 0 {
+	if len(sc.Diagnoses) != 1 || len(sc.Diagnoses[0]) == 0 {
 		sc.Fatalf("diagnoses %+v, want one that names a cause", sc.Diagnoses)
 	}
-	if c := sc.Diagnoses[0].Causes[0]; c.Type != kind || c.At != at {
+	if c := sc.Diagnoses[0][0]; c.Type != kind || c.At != at {
 		sc.Errorf("named %v at %v first, want %v at %v", c.Type, c.At, kind, at)
 	}
 }

@@ -164,13 +164,13 @@ func TestNewcomersInTheRing(t *testing.T) {
 			t.Errorf("a flow goes round: %v; a switch asked where the new ones meet: %v", goesRound, asked)
 		}
 		if goesRound {
-			if c := sc.Diagnoses[0].Causes[0]; c.Type != detect.CauseRouting || c.Flows != (detect.CauseFlows{9}) {
+			if c := sc.Diagnoses[0][0]; c.Type != detect.CauseRouting || c.Flows != (detect.CauseFlows{9}) {
 				t.Errorf("%+v; want the routing loop of flow 9", c)
 			}
 			continue
 		}
 		sc.wantCause(detect.CauseContention, unit.NodePort{Node: 2, Port: p})
-		if c := sc.Diagnoses[0].Causes[0]; c.In != b || c.OnLoop || c.Flows != (detect.CauseFlows{101, 202}) {
+		if c := sc.Diagnoses[0][0]; c.In != b || c.OnLoop || c.Flows != (detect.CauseFlows{101, 202}) {
 			t.Errorf("%+v; want flows 101 and 202 by port %d, which meet off the loop", c, b)
 		}
 	}

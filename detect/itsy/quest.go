@@ -33,46 +33,46 @@ const questMax = 64
 
 const questLen = headLen + 4 + 4 + 1 + questMax + 3 + flowsLen
 
-// Flags of a quest.
-const (
-	questLeft     = 1
-	questAnswered = 2
-	questOnLoop   = 4
-)
-
-func (q *quest) append(b []byte) []byte {
-	flags := uint8(0)
-	for i, on := range [...]bool{q.left, q.answered, q.onLoop} {
-		if on {
+// octets goes through the parts of the quest.
+func (q *quest) octets(c *codec) {
+	set, flags := [...]*bool{&q.left, &q.answered, &q.onLoop}, uint8(0) // by bit
+	for i, on := range set {
+		if *on {
 			flags |= 1 << i
 		}
 	}
-	w := writer{b}
-	w.head(questLen, kindQuest, q.class, flags, q.owner, q.rank)
-	w.u32(uint32(q.about))
-	w.u32(q.eldest)
-	w.u8(q.hops)
-	for _, p := range q.path {
-		w.u8(uint8(p))
+	c.head(questLen, kindQuest, &q.class, &flags, &q.owner, &q.rank)
+	if c.bad = c.bad || flags >= 1<<len(set); c.bad && c.reads {
+		return
 	}
-	w.port(q.at)
-	w.flows(&q.flows)
-	return w.b
+	for i, on := range set {
+		*on = flags>>i&1 != 0
+	}
+	number(c, 4, &q.about)
+	number(c, 4, &q.eldest)
+	number(c, 1, &q.hops)
+	for i := range q.path {
+		c.portNumber(&q.path[i])
+	}
+	c.port(&q.at)
+	c.flows(&q.flows)
+	c.bad = c.bad || q.hops > questMax || q.about == 0
+}
+
+func (q *quest) append(b []byte) []byte {
+	c := codec{b: b}
+	q.octets(&c)
+	return c.b
 }
 
 // parseQuest takes a quest apart. ok is false if it is none, or not as append writes it.
 func parseQuest(b []byte) (q quest, ok bool) {
-	r, class, flags, owner, rank, ok := head(b, questLen, kindQuest)
-	if !ok || flags > questLeft|questAnswered|questOnLoop {
+	if len(b) < questLen {
 		return quest{}, false
 	}
-	q = quest{class: class, owner: owner, rank: rank, about: detect.FlowID(r.u32()), eldest: r.u32(), hops: r.u8()}
-	q.left, q.answered, q.onLoop = flags&questLeft != 0, flags&questAnswered != 0, flags&questOnLoop != 0
-	for i := range q.path {
-		q.path[i] = r.portNumber()
-	}
-	q.at, q.flows = r.port(), r.flows()
-	return q, !r.bad && q.hops <= questMax && q.about != 0
+	c := codec{b: b[:questLen], reads: true}
+	q.octets(&c)
+	return q, !c.bad
 }
 
 // takeQuest takes a quest that comes in by port p: on its way downstream it asks the switch;

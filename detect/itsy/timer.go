@@ -94,10 +94,7 @@ func (d *detector) Tick(now unit.Time) {
 	// Each blocked bucket puts its due in again: those that are not due here, the others when they next wait,
 	// as all that fire does ends in a wait.
 	d.deadline = unit.Never
-	for _, c := range d.classes {
-		if c == nil {
-			continue
-		}
+	for _, c := range d.order {
 		for set := c.blocked; set != 0; set &= set - 1 {
 			i := set.First()
 			if left := int16(c.in[i].due - d.hops(now)); left > 0 {

@@ -14,8 +14,9 @@ const Name = "itsypaper"
 // detector is ITSY on one switch. The switch tells it of events; all it remembers is in
 // state.
 type detector struct {
-	view detect.View
-	act  detect.Actions
+	detect.None // the text has no timer
+	view        detect.View
+	act         detect.Actions
 	state
 }
 
@@ -36,11 +37,6 @@ func New(v detect.View, a detect.Actions) detect.Detector {
 func (d *detector) Name() string { return Name }
 
 func (d *detector) StateBytes() int { return d.size() }
-
-// Deadline is never: the text has no timer.
-func (d *detector) Deadline() unit.Time { return unit.Never }
-
-func (d *detector) Tick(unit.Time) {}
 
 // Enqueue sets the bit of b's port in the traffic mapping of q's port.
 func (d *detector) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ detect.FlowID, _ int) {

@@ -16,11 +16,10 @@
 //
 // Labels travel against the traffic: from the switch that pauses to the one that
 // is paused. A generic initiator is the initial trigger itself (trigger.go) or a
-// middle switch, which sees one trigger's id at two ports (middle.go).
+// middle switch, which sees one trigger's id at two ports (receive.go).
 //
 // Read in this order: detector.go (the events), state.go (all that is stored),
-// label.go (the id and its form on the wire), trigger.go, receive.go, middle.go,
-// check.go.
+// label.go (the id and its form on the wire), trigger.go, receive.go, check.go.
 //
 // Invariants:
 //   - traffic row: the bit (i, e) is set by a frame of i queued in e and cleared

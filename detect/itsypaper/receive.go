@@ -12,7 +12,7 @@ import (
 //  1. the switch's own id has come home: home decides (check.go);
 //  2. anyone else's is stored at p, in place of what was there;
 //  3. it goes on to every port of delta_p, unless it has gone this way before;
-//  4. if another port stores the same trigger, this is a middle switch (middle.go).
+//  4. if another port stores the same trigger, this is a middle switch (takeOver).
 func (d *detector) receive(p unit.Port, t itsyhdr.TLV) {
 	q := detect.Queue{Port: p, Class: t.Class}
 	l, ok := parseLabel(t)
@@ -70,5 +70,33 @@ func (d *detector) forward(step detect.Step, q detect.Queue, delta unit.PortSet,
 	on.Period, on.Auth = 0, 0 // of the frame it came in
 	for ; delta != 0; delta &= delta - 1 {
 		d.send(step, q, d.bucket(delta.First(), q.Class), on)
+	}
+}
+
+// storedElsewhere reports whether a port other than p stores l's {S, P}, of any Seq.
+func (d *detector) storedElsewhere(p unit.Port, l label) bool {
+	for k, s := range d.slots {
+		if unit.Port(k) != p && s.label() != 0 && l.sameInitiator(s.label()) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeOver makes this middle switch a generic initiator beside the trigger of l,
+// which reached q (ITSY, III-D). Each port that it sends from is a P_middle of its own.
+// Its Seq is that of l: the one received at the port that had not stored it.
+func (d *detector) takeOver(q detect.Queue, delta unit.PortSet, l label, t itsyhdr.TLV) {
+	for ; delta != 0; delta &= delta - 1 {
+		i := delta.First()
+		d.begin(i, l.seq())
+		d.takeovers.set(i, l.initiator())
+		if d.carried(i) == carryOwn {
+			d.carry(i, carryNothing) // the newer episode has replaced the one that the pause should have told
+		}
+		own := newLabel(unit.NodePort{Node: d.view.Self(), Port: i}, l.seq()) | middleBit
+		m := own.tlv(newTrail(0, t.Flags))
+		m.Trigger = l.initiator()
+		d.send(detect.StepMiddle, q, d.bucket(i, q.Class), m)
 	}
 }

@@ -229,12 +229,7 @@ func (r *takeovers) forget(i unit.Port) {
 }
 
 func (r *takeovers) index(i unit.Port) int {
-	for k, e := range r {
-		if e != 0 && unit.Port(e>>20) == i {
-			return k
-		}
-	}
-	return -1
+	return slices.IndexFunc(r[:], func(e uint32) bool { return e != 0 && unit.Port(e>>20) == i })
 }
 
 // budget counts the messages of one millisecond or so (2^20 ns). It is the last

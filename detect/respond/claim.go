@@ -122,12 +122,15 @@ func (r *responder) nextWay(c *class, i unit.Port) unit.Port {
 	if q := b.attempt.finding.Queue.Port; b.attempt.phase == claiming && b.pass.tried == 0 && r.isWay(c, i, q) {
 		return q
 	}
+	return r.fullest(c, i, func(p unit.Port) bool { return !b.pass.tried.Has(p) && r.isWay(c, i, p) })
+}
+
+// fullest is the queue in which bucket i holds most, of those that is is true of; unit.NoPort if it holds
+// nothing in any.
+func (r *responder) fullest(c *class, i unit.Port, is func(p unit.Port) bool) unit.Port {
 	most, where := 0, unit.NoPort
 	for p := range unit.Port(r.view.Ports()) {
-		if b.pass.tried.Has(p) || !r.isWay(c, i, p) {
-			continue
-		}
-		if held := r.view.Held(c.bucket(i), c.queue(p)); held > most {
+		if held := r.view.Held(c.bucket(i), c.queue(p)); held > most && is(p) {
 			most, where = held, p
 		}
 	}

@@ -103,11 +103,9 @@ func (r *responder) cureFlows(now unit.Time, c *class, p unit.Port) {
 // deadlock stops what came by p, while others move), the one by which it went XOFF last.
 // ok is false if there is none.
 func (r *responder) congested(c *class, p unit.Port) (q detect.Queue, ok bool) {
-	most, where := 0, c.in[p].cause
-	for out := range unit.Port(r.view.Ports()) {
-		if held := r.view.Held(c.bucket(p), c.queue(out)); held > most {
-			most, where = held, out
-		}
+	where := r.fullest(c, p, func(unit.Port) bool { return true })
+	if where == unit.NoPort {
+		where = c.in[p].cause
 	}
 	return c.queue(where), where != unit.NoPort
 }

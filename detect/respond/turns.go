@@ -80,18 +80,13 @@ func (r *responder) waysOf(c *class, i unit.Port) (ways unit.PortSet, fullest un
 	if on, _ := r.view.XOFF(b); !on {
 		return 0, unit.NoPort
 	}
-	most := 0
 	for p := range unit.Port(r.view.Ports()) {
-		if !r.isWay(c, i, p) {
-			continue
-		}
-		ways.Add(p)
-		if held := r.view.Held(b, c.queue(p)); held > most {
-			most, fullest = held, p
+		if r.isWay(c, i, p) {
+			ways.Add(p)
 		}
 	}
 	if r.view.HeldIn(b, ways) <= r.view.XON(b) {
 		return 0, unit.NoPort
 	}
-	return ways, fullest
+	return ways, r.fullest(c, i, ways.Has)
 }

@@ -20,9 +20,8 @@
 // because a credit loop is of one class; a nonce, by which a replay is known; and
 // the number of hops, so that a length that is wrong is seen.
 //
-// Read in this order: Election and Path (clcm.go), AppendElection and
-// ParseElection (election.go), AppendPath and ParsePath (path.go), what both have in
-// common (tlv.go).
+// Read in this order: Election and Path, what both have in common, AppendElection and
+// ParseElection, AppendPath and ParsePath.
 //
 // Invariants:
 //   - round trip: what Parse accepts Append writes again to the same octets;
@@ -38,7 +37,9 @@
 package shpiner
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"softswitch/unit"
 )
@@ -86,20 +87,13 @@ const MaxHops = 99
 // Reasons for which ParseElection and ParsePath return no message, one value each so
 // that a caller can count by reason. They are returned as they are, never wrapped.
 var (
-	// ErrShort means that the payload ends before the TLV does.
-	ErrShort = errors.New("clcm: truncated; want 12 octets for an election, 14 and 5 a hop for a path")
-	// ErrType means that the TLV is not an organisationally specific one.
-	ErrType = errors.New("clcm: wrong TLV type; want 127")
-	// ErrOUI means that the TLV is another organisation's.
-	ErrOUI = errors.New("clcm: wrong OUI; want 02-49-54")
-	// ErrSubtype means that the TLV is another one of ours.
+	ErrShort   = errors.New("clcm: truncated; want 12 octets for an election, 14 and 5 a hop for a path")
+	ErrType    = errors.New("clcm: wrong TLV type; want 127")
+	ErrOUI     = errors.New("clcm: wrong OUI; want 02-49-54")
 	ErrSubtype = errors.New("clcm: wrong subtype; want 2")
-	// ErrVersion means that the message is of another version of the format.
 	ErrVersion = errors.New("clcm: unknown version; want 1")
-	// ErrKind means that the message is of another kind than was asked for.
-	ErrKind = errors.New("clcm: wrong kind; want 1 for an election, 2 for a path")
-	// ErrLength means that the length field does not fit the message.
-	ErrLength = errors.New("clcm: wrong TLV length; want 10 for an election, 12 and 5 a hop for a path")
+	ErrKind    = errors.New("clcm: wrong kind; want 1 for an election, 2 for a path")
+	ErrLength  = errors.New("clcm: wrong TLV length; want 10 for an election, 12 and 5 a hop for a path")
 	// ErrPhase means that the phase is none that a path has. An election has none at all, and 0 in its place.
 	ErrPhase = errors.New("clcm: unknown phase; want 0 (detection) or 1 (release), 0 for an election")
 	// ErrHops means that a path announces no hops, more than MaxHops, or more than its TLV has room for.
@@ -107,8 +101,184 @@ var (
 	// ErrIndex means that the index is not where the phase has it: behind the hops in a detection, among
 	// them in a release.
 	ErrIndex = errors.New("clcm: index beyond the path; want the number of hops for a detection, less for a release")
-	// ErrSPUID means that an SPUID is 0, which is nobody's.
 	ErrSPUID = errors.New("clcm: SPUID 0; want 1 or more")
-	// ErrPort means that a hop leaves by a port that no switch has.
-	ErrPort = errors.New("clcm: egress port out of range; want 0 to 63")
+	ErrPort  = errors.New("clcm: egress port out of range; want 0 to 63")
 )
+
+// Values on the wire.
+const (
+	Type    = 127            // organisationally specific (IEEE 802.1AB, 8.6)
+	OUI     = "\x02\x49\x54" // locally administered
+	Subtype = 2
+	Version = 1
+)
+
+const (
+	offOUI     = 2
+	offSubtype = 5
+	offKind    = 6 // version in the upper four bits
+	offClass   = 7 // in the upper three bits; phase below
+	headLen    = 8
+	offNonce   = headLen // from here on of a path
+	offIndex   = 12
+	offCount   = 13
+	offHops    = 14
+	hopLen     = 5
+	offHopPort = 4
+
+	kindElection = 1
+	kindPath     = 2
+	maxClass     = 1<<3 - 1
+)
+
+// appendHead appends the octets that every message of n octets begins with.
+func appendHead(dst []byte, n int, kind uint8, class unit.Priority, phase Phase) []byte {
+	if class > maxClass {
+		panic(fmt.Sprintf("clcm: class %d; valid: 0 to 7", class))
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(Type<<9|(n-offOUI)))
+	dst = append(dst, OUI...)
+	return append(dst, Subtype, Version<<4|kind, uint8(class)<<5|uint8(phase))
+}
+
+// checkHead wants the octets that are the same in every message of a kind.
+func checkHead(b []byte, kind uint8) error {
+	switch {
+	case len(b) < headLen:
+		return ErrShort
+	case b[0]>>1 != Type:
+		return ErrType
+	case string(b[offOUI:offSubtype]) != OUI:
+		return ErrOUI
+	case b[offSubtype] != Subtype:
+		return ErrSubtype
+	case b[offKind]>>4 != Version:
+		return ErrVersion
+	case b[offKind]&0x0f != kind:
+		return ErrKind
+	}
+	return nil
+}
+
+// tlvLen is how many octets the TLV at b says that it has, with type and length.
+func tlvLen(b []byte) int { return offOUI + int(binary.BigEndian.Uint16(b)&0x1ff) }
+
+func classOf(b []byte) unit.Priority { return unit.Priority(b[offClass] >> 5) }
+func phaseOf(b []byte) Phase         { return Phase(b[offClass] & 0x1f) }
+
+// ElectionLen is the size of an Election in octets.
+const ElectionLen = headLen + 4
+
+// AppendElection appends m to dst. It panics if a field of m does not fit: a class
+// above 7, an SPUID of 0.
+func AppendElection(dst []byte, m Election) []byte {
+	if m.SPUID == 0 {
+		panic(ErrSPUID.Error())
+	}
+	dst = appendHead(dst, ElectionLen, kindElection, m.Class, 0)
+	return binary.BigEndian.AppendUint32(dst, m.SPUID)
+}
+
+// ParseElection reads the Election at the start of b; what follows it is ignored. The
+// first field that is wrong is the error, and the message is then zero.
+func ParseElection(b []byte) (Election, error) {
+	if err := checkHead(b, kindElection); err != nil {
+		return Election{}, err
+	}
+	switch {
+	case tlvLen(b) != ElectionLen:
+		return Election{}, ErrLength
+	case len(b) < ElectionLen:
+		return Election{}, ErrShort
+	case phaseOf(b) != 0:
+		return Election{}, ErrPhase
+	}
+	m := Election{Class: classOf(b), SPUID: binary.BigEndian.Uint32(b[headLen:])}
+	if m.SPUID == 0 {
+		return Election{}, ErrSPUID
+	}
+	return m, nil
+}
+
+// PathLen is the size in octets of a Path with this many hops.
+func PathLen(hops int) int { return offHops + hops*hopLen }
+
+// AppendPath appends m to dst. It panics if a field of m does not fit, as ParsePath
+// would refuse it.
+func AppendPath(dst []byte, m Path) []byte {
+	if err := m.check(); err != nil {
+		panic(fmt.Sprintf("%v: %+v", err, m))
+	}
+	dst = appendHead(dst, PathLen(len(m.Hops)), kindPath, m.Class, m.Phase)
+	dst = binary.BigEndian.AppendUint32(dst, m.Nonce)
+	dst = append(dst, uint8(m.Index), uint8(len(m.Hops)))
+	for _, h := range m.Hops {
+		dst = binary.BigEndian.AppendUint32(dst, h.SPUID)
+		dst = append(dst, uint8(h.Egress))
+	}
+	return dst
+}
+
+// ParsePath reads the Path at the start of b; what follows it is ignored. Its hops
+// are appended to hops[:0], which may be nil. The first field that is wrong is the
+// error, and the message is then zero.
+func ParsePath(b []byte, hops []Hop) (Path, error) {
+	if err := checkHead(b, kindPath); err != nil {
+		return Path{}, err
+	}
+	if err := checkLength(b); err != nil {
+		return Path{}, err
+	}
+	m := Path{
+		Phase: phaseOf(b),
+		Class: classOf(b),
+		Nonce: binary.BigEndian.Uint32(b[offNonce:]),
+		Index: int(b[offIndex]),
+		Hops:  hops[:0],
+	}
+	for rest := b[offHops:tlvLen(b)]; len(rest) > 0; rest = rest[hopLen:] {
+		m.Hops = append(m.Hops, Hop{SPUID: binary.BigEndian.Uint32(rest), Egress: unit.Port(rest[offHopPort])})
+	}
+	if err := m.check(); err != nil {
+		return Path{}, err
+	}
+	return m, nil
+}
+
+// checkLength wants as many octets as the number of hops needs, in the TLV and in the
+// payload.
+func checkLength(b []byte) error {
+	if len(b) < offHops {
+		return ErrShort
+	}
+	switch want, has := PathLen(int(b[offCount])), tlvLen(b); {
+	case b[offCount] == 0 || b[offCount] > MaxHops || has < want:
+		return ErrHops
+	case has != want:
+		return ErrLength
+	case len(b) < has:
+		return ErrShort
+	}
+	return nil
+}
+
+// check wants values that the wire has room for but the format does not know.
+func (m *Path) check() error {
+	switch {
+	case m.Phase > Release:
+		return ErrPhase
+	case len(m.Hops) == 0 || len(m.Hops) > MaxHops:
+		return ErrHops
+	case m.Phase == Detection && m.Index != len(m.Hops), m.Phase == Release && uint(m.Index) >= uint(len(m.Hops)):
+		return ErrIndex
+	}
+	for _, h := range m.Hops {
+		if h.SPUID == 0 {
+			return ErrSPUID
+		}
+		if h.Egress >= unit.MaxPorts {
+			return ErrPort
+		}
+	}
+	return nil
+}

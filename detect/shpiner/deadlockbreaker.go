@@ -48,7 +48,6 @@ import (
 	"unsafe"
 
 	"softswitch/detect"
-	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -63,26 +62,17 @@ const dbReplaysMax = 64
 
 // deadlockBreaker is Deadlock Breaker at one switch.
 type deadlockBreaker struct {
-	detect.None // what it has no use for: pauses, labels, ITSY's messages
-	view        detect.View
-	act         detect.Actions
-	monitor     *Monitor
-	random      stat.Rand
-	classes     [unit.Priorities]*dbClass
-	ends        unit.Time            // when the next release ends; Never if none is active
-	seen        [dbReplaysMax]uint32 // nonces of releases; a ring
-	seenNext    int
-	frame       [detect.PayloadMax]byte // a message that is being built
-	hops        [MaxHops]Hop            // of a message that is being read
+	system[dbQueue]
+	released [unit.Priorities]dbReleased
+	ends     unit.Time            // when the next release ends; Never if none is active
+	seen     [dbReplaysMax]uint32 // nonces of releases; a ring
+	seenNext int
+	frame    [detect.PayloadMax]byte // a message that is being built
+	hops     [MaxHops]Hop            // of a message that is being read
 }
 
-// dbClass is what is remembered of a lossless class.
-type dbClass struct {
-	queues    []dbQueue    // by port
-	suspects  unit.PortSet // at the last sample
-	released  unit.PortSet // queues at which a release is active
-	borrowers unit.PortSet // buckets of which one is active
-}
+// dbReleased is at which queues of a class a release is active, and of which buckets.
+type dbReleased struct{ queues, borrowers unit.PortSet }
 
 // dbQueue is what is remembered of an egress queue.
 type dbQueue struct {
@@ -94,21 +84,10 @@ type dbQueue struct {
 
 // NewDeadlockBreaker is the Factory of Deadlock Breaker.
 func NewDeadlockBreaker(v detect.View, a detect.Actions) detect.Detector {
-	s := &deadlockBreaker{view: v, act: a, monitor: NewMonitor(v), random: stat.Rand(v.Self()) << 32, ends: unit.Never}
-	for c := range unit.Priority(unit.Priorities) {
-		if v.Lossless().Has(c) {
-			s.classes[c] = &dbClass{queues: make([]dbQueue, v.Ports())}
-		}
-	}
-	return s
+	return &deadlockBreaker{system: newSystem[dbQueue](v, a), ends: unit.Never}
 }
 
 func (s *deadlockBreaker) Name() string { return DeadlockBreakerName }
-
-// Enqueue has the monitor sample, now that a frame waits.
-func (s *deadlockBreaker) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
-	s.monitor.Queued(now)
-}
 
 func (s *deadlockBreaker) Deadline() unit.Time { return min(s.monitor.Due(), s.ends) }
 
@@ -126,29 +105,20 @@ func (s *deadlockBreaker) Tick(now unit.Time) {
 // before.
 func (s *deadlockBreaker) sample(now unit.Time) {
 	s.monitor.Sample(now)
-	for c, k := range s.classes {
-		if k == nil {
-			continue
-		}
+	for c, k := range s.classes.lossless() {
 		before := k.suspects
-		k.suspects = s.monitor.Suspects(unit.Priority(c))
+		k.suspects = s.monitor.Suspects(c)
 		for set := k.suspects; set != 0; set &= set - 1 {
 			p := set.First()
 			if !before.Has(p) {
 				k.queues[p].spuid, k.queues[p].reported = s.random.ID(), false
 			}
-			s.begin(k, detect.Queue{Port: p, Class: unit.Priority(c)})
+			s.begin(k, detect.Queue{Port: p, Class: c})
 		}
 	}
 }
 
 // StateBytes is the size of all that the system remembers.
 func (s *deadlockBreaker) StateBytes() int {
-	n := s.monitor.StateBytes() + int(unsafe.Sizeof(s.seen)+unsafe.Sizeof(s.random))
-	for _, k := range s.classes {
-		if k != nil {
-			n += int(unsafe.Sizeof(*k)) + len(k.queues)*int(unsafe.Sizeof(dbQueue{}))
-		}
-	}
-	return n
+	return s.size() + int(unsafe.Sizeof(s.seen)) + s.view.Lossless().Len()*int(unsafe.Sizeof(dbReleased{}))
 }

@@ -6,10 +6,9 @@
 //	queues --> Monitor --> suspects --> loopBreaker      --CLCM--> downstream
 //	                               `--> deadlockBreaker  --CLCM--> downstream
 //
-// Read in this order: stall.go (which queues are suspected), clcm.go, election.go, path.go and
-// tlv.go (the messages), loopbreaker.go, elect.go and master.go, deadlockbreaker.go, walk.go
-// and release.go. The comment at the top of each system's first file has its steps and what
-// always holds.
+// Read in this order: stall.go (which queues are suspected), clcm.go (the messages), system.go (what
+// both systems have), loopbreaker.go and elect.go, deadlockbreaker.go, walk.go and release.go. The
+// comment at the top of each system's first file has its steps and what always holds.
 //
 // What it does not do: it declares nothing that the paper's systems do not see, and names no
 // initial trigger.

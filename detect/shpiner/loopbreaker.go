@@ -28,8 +28,8 @@
 // that its SPUID comes home while nothing else moves. The next switch may have no room for
 // them: what is lost there is the price that the paper names.
 //
-// Read in this order: this file (the state and the events), elect.go (messages),
-// master.go (what a master does).
+// Read in this order: this file (the state and the events), elect.go (messages, and what a master
+// does).
 //
 // Invariants:
 //   - one period, one step: a master pushes at most once a period and queue;
@@ -54,7 +54,6 @@ import (
 	"unsafe"
 
 	"softswitch/detect"
-	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -66,21 +65,10 @@ const lbReplaysMax = 16
 
 // loopBreaker is Loop Breaker at one switch.
 type loopBreaker struct {
-	detect.None // what it has no use for: pauses, labels, ITSY's messages
-	view        detect.View
-	act         detect.Actions
-	monitor     *Monitor
-	random      stat.Rand
-	classes     [unit.Priorities]*lbClass
-	over        [lbReplaysMax]uint32 // SPUIDs of masters that were; a ring
-	overNext    int
-	frame       [ElectionLen]byte // a message that is being built
-}
-
-// lbClass is what is remembered of a lossless class.
-type lbClass struct {
-	queues   []lbQueue    // by port
-	suspects unit.PortSet // that have state in queues
+	system[lbQueue]
+	over     [lbReplaysMax]uint32 // SPUIDs of masters that were; a ring
+	overNext int
+	frame    [ElectionLen]byte // a message that is being built
 }
 
 // lbQueue is what is remembered of an egress queue while it is suspected.
@@ -97,44 +85,30 @@ type lbQueue struct {
 
 // NewLoopBreaker is the Factory of Loop Breaker.
 func NewLoopBreaker(v detect.View, a detect.Actions) detect.Detector {
-	s := &loopBreaker{view: v, act: a, monitor: NewMonitor(v), random: stat.Rand(v.Self()) << 32}
-	for c := range unit.Priority(unit.Priorities) {
-		if v.Lossless().Has(c) {
-			s.classes[c] = &lbClass{queues: make([]lbQueue, v.Ports())}
-		}
-	}
-	return s
+	return &loopBreaker{system: newSystem[lbQueue](v, a)}
 }
 
 func (s *loopBreaker) Name() string { return LoopBreakerName }
-
-// Enqueue has the monitor sample, now that a frame waits.
-func (s *loopBreaker) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
-	s.monitor.Queued(now)
-}
 
 func (s *loopBreaker) Deadline() unit.Time { return s.monitor.Due() }
 
 // Tick is the end of a period: each queue that is still suspected sends.
 func (s *loopBreaker) Tick(now unit.Time) {
 	s.monitor.Sample(now)
-	for c, k := range s.classes {
-		if k == nil {
-			continue
-		}
-		suspects := s.monitor.Suspects(unit.Priority(c))
+	for c, k := range s.classes.lossless() {
+		suspects := s.monitor.Suspects(c)
 		for set := k.suspects &^ suspects; set != 0; set &= set - 1 {
-			s.clear(k, detect.Queue{Port: set.First(), Class: unit.Priority(c)})
+			s.clear(k, detect.Queue{Port: set.First(), Class: c})
 		}
 		k.suspects = suspects
 		for set := suspects; set != 0; set &= set - 1 {
-			s.send(k, detect.Queue{Port: set.First(), Class: unit.Priority(c)})
+			s.send(k, detect.Queue{Port: set.First(), Class: c})
 		}
 	}
 }
 
 // clear forgets q, which moves again.
-func (s *loopBreaker) clear(k *lbClass, q detect.Queue) {
+func (s *loopBreaker) clear(k *perClass[lbQueue], q detect.Queue) {
 	e := &k.queues[q.Port]
 	s.retire(e)
 	if e.steps > 0 {
@@ -153,12 +127,4 @@ func (s *loopBreaker) retire(e *lbQueue) {
 }
 
 // StateBytes is the size of all that the system remembers.
-func (s *loopBreaker) StateBytes() int {
-	n := s.monitor.StateBytes() + int(unsafe.Sizeof(s.over)+unsafe.Sizeof(s.random))
-	for _, k := range s.classes {
-		if k != nil {
-			n += int(unsafe.Sizeof(*k)) + len(k.queues)*int(unsafe.Sizeof(lbQueue{}))
-		}
-	}
-	return n
-}
+func (s *loopBreaker) StateBytes() int { return s.size() + int(unsafe.Sizeof(s.over)) }

@@ -9,8 +9,8 @@ import (
 
 // release does what the hop at m.Index has to do for frames that come in at in, and sends
 // m on to the next hop. ok is false if m was seen before, or that hop is not here.
-func (s *deadlockBreaker) release(now unit.Time, k *dbClass, in unit.Port, m Path) (ok bool) {
-	if h := m.Hops[m.Index]; slices.Contains(s.seen[:], m.Nonce) || !k.owns(h) {
+func (s *deadlockBreaker) release(now unit.Time, k *perClass[dbQueue], in unit.Port, m Path) (ok bool) {
+	if h := m.Hops[m.Index]; slices.Contains(s.seen[:], m.Nonce) || !owns(k, h) {
 		return false
 	}
 	s.seen[s.seenNext] = m.Nonce
@@ -29,11 +29,12 @@ func (s *deadlockBreaker) release(now unit.Time, k *dbClass, in unit.Port, m Pat
 // makeRoom permits only frames of b to leave q, and gives b room for one more than makes
 // it resume. It reports whether the loop through b and q has its release now, by this
 // call or another before.
-func (s *deadlockBreaker) makeRoom(now unit.Time, k *dbClass, b detect.Bucket, q detect.Queue) bool {
+func (s *deadlockBreaker) makeRoom(now unit.Time, k *perClass[dbQueue], b detect.Bucket, q detect.Queue) bool {
+	r := &s.released[q.Class]
 	switch {
-	case k.has(b, q):
+	case s.isReleased(b, q):
 		return true
-	case k.released.Has(q.Port), k.borrowers.Has(b.Port):
+	case r.queues.Has(q.Port), r.borrowers.Has(b.Port):
 		s.act.Refuse(detect.RefusedHeld, b, q)
 		return false
 	}
@@ -44,31 +45,29 @@ func (s *deadlockBreaker) makeRoom(now unit.Time, k *dbClass, b detect.Bucket, q
 		s.act.Refuse(detect.RefusedNoReserve, b, q)
 		return false
 	}
-	k.released.Add(q.Port)
-	k.borrowers.Add(b.Port)
+	r.queues.Add(q.Port)
+	r.borrowers.Add(b.Port)
 	e := &k.queues[q.Port]
 	e.ingress, e.until = b.Port, now+releaseHops*s.view.Hop()
 	s.ends = min(s.ends, e.until)
 	return true
 }
 
-// has reports whether a release is active for frames of b in q.
-func (k *dbClass) has(b detect.Bucket, q detect.Queue) bool {
-	return k.released.Has(q.Port) && k.queues[q.Port].ingress == b.Port
+// isReleased reports whether a release is active for frames of b in q.
+func (s *deadlockBreaker) isReleased(b detect.Bucket, q detect.Queue) bool {
+	return s.released[q.Class].queues.Has(q.Port) && s.classes[q.Class].queues[q.Port].ingress == b.Port
 }
 
 // endReleases takes back the releases whose time is over.
 func (s *deadlockBreaker) endReleases(now unit.Time) {
 	s.ends = unit.Never
-	for c, k := range s.classes {
-		if k == nil {
-			continue
-		}
-		for set := k.released; set != 0; set &= set - 1 {
-			q := detect.Queue{Port: set.First(), Class: unit.Priority(c)}
+	for c, k := range s.classes.lossless() {
+		r := &s.released[c]
+		for set := r.queues; set != 0; set &= set - 1 {
+			q := detect.Queue{Port: set.First(), Class: c}
 			if e := &k.queues[q.Port]; e.until <= now {
-				k.released.Remove(q.Port)
-				k.borrowers.Remove(e.ingress)
+				r.queues.Remove(q.Port)
+				r.borrowers.Remove(e.ingress)
 				s.act.Restrict(detect.Bucket{Port: e.ingress, Class: q.Class}, q, false)
 				s.act.Extra(detect.Bucket{Port: e.ingress, Class: q.Class}, 0)
 			} else {

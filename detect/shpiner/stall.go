@@ -21,8 +21,6 @@
 package shpiner
 
 import (
-	"unsafe"
-
 	"softswitch/detect"
 	"softswitch/unit"
 )
@@ -40,13 +38,7 @@ type Monitor struct {
 	view    detect.View
 	period  unit.Time
 	due     unit.Time
-	classes [unit.Priorities]*stallClass
-}
-
-// stallClass is what is remembered of a lossless class.
-type stallClass struct {
-	queues   []stallQueue // by port
-	suspects unit.PortSet
+	classes classes[stallQueue]
 }
 
 // stallQueue is what is remembered of an egress queue.
@@ -58,13 +50,7 @@ type stallQueue struct {
 
 // NewMonitor is a Monitor that has seen nothing.
 func NewMonitor(v detect.View) *Monitor {
-	m := &Monitor{view: v, period: PeriodHops * v.Hop(), due: unit.Never}
-	for c := range unit.Priority(unit.Priorities) {
-		if v.Lossless().Has(c) {
-			m.classes[c] = &stallClass{queues: make([]stallQueue, v.Ports())}
-		}
-	}
-	return m
+	return &Monitor{view: v, period: PeriodHops * v.Hop(), due: unit.Never, classes: newClasses[stallQueue](v)}
 }
 
 // Period is the time from a sample to the next.
@@ -83,13 +69,10 @@ func (m *Monitor) Due() unit.Time { return m.due }
 // Sample looks at all queues, and sets when to look again.
 func (m *Monitor) Sample(now unit.Time) {
 	waiting := false
-	for c, k := range m.classes {
-		if k == nil {
-			continue
-		}
+	for c, k := range m.classes.lossless() {
 		k.suspects = 0
 		for p := range k.queues {
-			q := detect.Queue{Port: unit.Port(p), Class: unit.Priority(c)}
+			q := detect.Queue{Port: unit.Port(p), Class: c}
 			k.queues[p].sample(m.view, q)
 			waiting = waiting || m.view.Backlog(q) > 0
 			if k.queues[p].stuck >= samples {
@@ -127,11 +110,4 @@ func (m *Monitor) Discount(q detect.Queue, bytes int) {
 }
 
 // StateBytes is the size of the Monitor's state.
-func (m *Monitor) StateBytes() (n int) {
-	for _, k := range m.classes {
-		if k != nil {
-			n += int(unsafe.Sizeof(*k)) + len(k.queues)*int(unsafe.Sizeof(stallQueue{}))
-		}
-	}
-	return n
-}
+func (m *Monitor) StateBytes() int { return m.classes.size() }

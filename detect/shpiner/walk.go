@@ -4,12 +4,11 @@ import (
 	"slices"
 
 	"softswitch/detect"
-	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
 
 // begin sends a path that begins with q.
-func (s *deadlockBreaker) begin(k *dbClass, q detect.Queue) {
+func (s *deadlockBreaker) begin(k *perClass[dbQueue], q detect.Queue) {
 	s.hops[0] = Hop{SPUID: k.queues[q.Port].spuid, Egress: q.Port}
 	s.send(q.Port, Path{Phase: Detection, Class: q.Class, Nonce: s.random.ID(), Index: 1, Hops: s.hops[:1]})
 }
@@ -31,21 +30,21 @@ func (s *deadlockBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok
 	case m.Phase == Release:
 		return s.release(now, k, in, m)
 	}
-	if at := slices.IndexFunc(m.Hops, k.owns); at >= 0 {
+	if at := slices.IndexFunc(m.Hops, func(h Hop) bool { return owns(k, h) }); at >= 0 {
 		return s.found(now, k, in, m, at)
 	}
 	s.extend(k, in, m)
 	return true
 }
 
-// owns reports whether h is a queue of the switch, by the SPUID of its last suspicion.
-func (k *dbClass) owns(h Hop) bool {
+// owns reports whether h is a queue of the switch in class k, by the SPUID of its last suspicion.
+func owns(k *perClass[dbQueue], h Hop) bool {
 	return int(h.Egress) < len(k.queues) && k.queues[h.Egress].spuid == h.SPUID
 }
 
 // extend adds one of the suspected queues that hold frames of the port by which the
 // path came, and sends it on. If there is none, the path ends.
-func (s *deadlockBreaker) extend(k *dbClass, in unit.Port, m Path) {
+func (s *deadlockBreaker) extend(k *perClass[dbQueue], in unit.Port, m Path) {
 	b := detect.Bucket{Port: in, Class: m.Class}
 	ways := k.suspects
 	for set := ways; set != 0; set &= set - 1 {
@@ -70,9 +69,9 @@ func (s *deadlockBreaker) extend(k *dbClass, in unit.Port, m Path) {
 // closed here too, which needs frames of in in that queue, and the queue is suspected,
 // the second lap begins; unless another switch of the loop was faster, and its lap has
 // been here.
-func (s *deadlockBreaker) found(now unit.Time, k *dbClass, in unit.Port, m Path, at int) (ok bool) {
+func (s *deadlockBreaker) found(now unit.Time, k *perClass[dbQueue], in unit.Port, m Path, at int) (ok bool) {
 	b, q := detect.Bucket{Port: in, Class: m.Class}, detect.Queue{Port: m.Hops[at].Egress, Class: m.Class}
-	if !k.suspects.Has(q.Port) || s.view.Held(b, q) == 0 || k.has(b, q) {
+	if !k.suspects.Has(q.Port) || s.view.Held(b, q) == 0 || s.isReleased(b, q) {
 		return true
 	}
 	if e := &k.queues[q.Port]; !e.reported {
@@ -81,13 +80,4 @@ func (s *deadlockBreaker) found(now unit.Time, k *dbClass, in unit.Port, m Path,
 	}
 	m.Phase, m.Index = Release, at
 	return s.release(now, k, in, m)
-}
-
-// label is the queue and its SPUID in the form in which findings are reported. There is
-// room only for the lower half of the SPUID.
-func (s *deadlockBreaker) label(q detect.Queue, spuid uint32) itsyhdr.TLV {
-	return itsyhdr.TLV{
-		Kind: itsyhdr.KindLabel, Class: q.Class,
-		Initiator: unit.NodePort{Node: s.view.Self(), Port: q.Port}, Seq: uint16(spuid),
-	}
 }

@@ -42,7 +42,6 @@ package watchdog
 
 import (
 	"fmt"
-	"unsafe"
 
 	"softswitch/detect"
 	"softswitch/itsyhdr"
@@ -80,8 +79,8 @@ type dldr struct {
 	cfg    DLDRConfig
 	view   detect.View
 	act    detect.Actions
-	next   unit.Time                    // no timer runs out before
-	queues [unit.Priorities][]dldrQueue // by class and port; nil for a lossy class
+	next   unit.Time // no timer runs out before
+	queues perQueue[dldrQueue]
 }
 
 // dldrQueue is what is known of one queue.
@@ -92,27 +91,13 @@ type dldrQueue struct {
 
 // newDLDR allocates all its state and nothing later.
 func newDLDR(c DLDRConfig, v detect.View, a detect.Actions) *dldr {
-	d := &dldr{cfg: c, view: v, act: a, next: unit.Never}
-	for set := v.Lossless(); set != 0; set &= set - 1 {
-		of := make([]dldrQueue, v.Ports())
-		for p := range of {
-			of[p].timer = unit.Never
-		}
-		d.queues[set.First()] = of
-	}
-	return d
+	return &dldr{cfg: c, view: v, act: a, next: unit.Never, queues: newPerQueue(v, dldrQueue{timer: unit.Never})}
 }
 
-// Name is Name.
 func (d *dldr) Name() string { return DLDRName }
 
 // StateBytes is the size of what is kept of all queues.
-func (d *dldr) StateBytes() (n int) {
-	for _, of := range d.queues {
-		n += len(of) * int(unsafe.Sizeof(dldrQueue{}))
-	}
-	return n
-}
+func (d *dldr) StateBytes() int { return d.queues.size() }
 
 // Pause starts the timer of a queue that was not paused.
 func (d *dldr) Pause(now unit.Time, q detect.Queue, _ itsyhdr.TLV, fresh bool) {
@@ -123,7 +108,7 @@ func (d *dldr) Pause(now unit.Time, q detect.Queue, _ itsyhdr.TLV, fresh bool) {
 
 // Resume stops the timer, unless it is that of the recovery, which ends the pause itself.
 func (d *dldr) Resume(_ unit.Time, q detect.Queue, _ bool) {
-	if s := d.of(q); !s.recovering {
+	if s := d.queues.of(q); !s.recovering {
 		s.timer = unit.Never
 	}
 }
@@ -154,8 +139,6 @@ func (d *dldr) Tick(now unit.Time) {
 }
 
 func (d *dldr) start(q detect.Queue, until unit.Time) {
-	d.of(q).timer = until
+	d.queues.of(q).timer = until
 	d.next = min(d.next, until)
 }
-
-func (d *dldr) of(q detect.Queue) *dldrQueue { return &d.queues[q.Class][q.Port] }

@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"softswitch/detect"
@@ -18,7 +19,28 @@ type Watchdog struct {
 	phase  unit.Time // polls are at phase + n x Poll
 	last   unit.Time // the latest poll
 	next   unit.Time
-	queues [unit.Priorities][]queue // by class and port; nil for a lossy class
+	queues perQueue[queue]
+}
+
+// perQueue is what is known of each queue, by class and port; nil for a lossy class.
+type perQueue[T any] [unit.Priorities][]T
+
+// newPerQueue has first for each lossless queue.
+func newPerQueue[T any](v detect.View, first T) (all perQueue[T]) {
+	for set := v.Lossless(); set != 0; set &= set - 1 {
+		all[set.First()] = slices.Repeat([]T{first}, v.Ports())
+	}
+	return all
+}
+
+func (all *perQueue[T]) of(q detect.Queue) *T { return &all[q.Class][q.Port] }
+
+func (all *perQueue[T]) size() (n int) {
+	var one T
+	for _, of := range all {
+		n += len(of) * int(unsafe.Sizeof(one))
+	}
+	return n
 }
 
 // queue is what is known of one queue.
@@ -61,13 +83,7 @@ func newWatchdog(c Config, v detect.View, a detect.Actions) *Watchdog {
 	w := &Watchdog{cfg: c.scaled(ports), view: v, act: a}
 	w.phase = phase(v.Self(), w.cfg.Poll)
 	w.next = w.phase
-	for set := v.Lossless(); set != 0; set &= set - 1 {
-		of := make([]queue, ports)
-		for p := range of {
-			of[p].left = w.cfg.Detection
-		}
-		w.queues[set.First()] = of
-	}
+	w.queues = newPerQueue(v, queue{left: w.cfg.Detection})
 	return w
 }
 
@@ -97,15 +113,10 @@ func (w *Watchdog) Release() {
 }
 
 // StateBytes is the size of what is kept of all queues.
-func (w *Watchdog) StateBytes() (n int) {
-	for _, of := range w.queues {
-		n += len(of) * int(unsafe.Sizeof(queue{}))
-	}
-	return n
-}
+func (w *Watchdog) StateBytes() int { return w.queues.size() }
 
 // Resume counts pauses that ended. One that ends between two polls is all that a poll cannot see.
-func (w *Watchdog) Resume(_ unit.Time, q detect.Queue, _ bool) { w.of(q).resumes++ }
+func (w *Watchdog) Resume(_ unit.Time, q detect.Queue, _ bool) { w.queues.of(q).resumes++ }
 
 // Deadline is the next poll.
 func (w *Watchdog) Deadline() unit.Time { return w.next }
@@ -124,11 +135,13 @@ func (w *Watchdog) Tick(now unit.Time) {
 }
 
 func (w *Watchdog) poll(elapsed unit.Time, q detect.Queue) {
-	switch s := w.of(q); {
+	switch s := w.queues.of(q); {
 	case !s.stats.Stormed:
 		w.detect(elapsed, q)
 	case w.cfg.Action == Alert:
-		w.alerted(q)
+		if !w.stuck(q) { // nothing was done about it: the first sample that does not agree ends it
+			w.restored(q)
+		}
 	default:
 		w.restore(elapsed, q)
 	}
@@ -138,7 +151,7 @@ func (w *Watchdog) poll(elapsed unit.Time, q detect.Queue) {
 // the queue was stuck meanwhile. A hundredth of it may be missing, as in
 // pfc_detect_mellanox.lua: polls of a busy machine are not exact.
 func (w *Watchdog) detect(elapsed unit.Time, q detect.Queue) {
-	s := w.of(q)
+	s := w.queues.of(q)
 	if !w.stuck(q) {
 		s.left = w.cfg.Detection
 		return
@@ -156,7 +169,7 @@ func (w *Watchdog) detect(elapsed unit.Time, q detect.Queue) {
 
 // stuck reports whether q was stuck since the latest poll, and keeps the new sample.
 func (w *Watchdog) stuck(q detect.Queue) bool {
-	s := w.of(q)
+	s := w.queues.of(q)
 	old := s.was
 	s.was = w.sample(q)
 	if w.cfg.Juniper {
@@ -166,21 +179,13 @@ func (w *Watchdog) stuck(q detect.Queue) bool {
 }
 
 func (w *Watchdog) sample(q detect.Queue) sample {
-	return sample{paused: w.view.Paused(q), resumes: w.of(q).resumes, bytes: w.view.Backlog(q), sent: w.view.Left(q)}
-}
-
-// alerted ends a storm that nothing was done about at the first sample that does not
-// agree.
-func (w *Watchdog) alerted(q detect.Queue) {
-	if !w.stuck(q) {
-		w.restored(q)
-	}
+	return sample{paused: w.view.Paused(q), resumes: w.queues.of(q).resumes, bytes: w.view.Backlog(q), sent: w.view.Left(q)}
 }
 
 // restore charges the restoration time with what has passed since the latest poll;
 // SONiC's starts again if a pause frame came meanwhile.
 func (w *Watchdog) restore(elapsed unit.Time, q detect.Queue) {
-	s := w.of(q)
+	s := w.queues.of(q)
 	before := s.pauses
 	s.pauses = w.view.PausesSeen(q)
 	switch {
@@ -195,7 +200,7 @@ func (w *Watchdog) restore(elapsed unit.Time, q detect.Queue) {
 
 // storm begins a storm.
 func (w *Watchdog) storm(q detect.Queue) {
-	s := w.of(q)
+	s := w.queues.of(q)
 	s.stats.Stormed = true
 	s.stats.Detected++
 	s.left = w.cfg.Restoration
@@ -208,7 +213,7 @@ func (w *Watchdog) storm(q detect.Queue) {
 // restored ends a storm. The next one begins with a new baseline.
 func (w *Watchdog) restored(q detect.Queue) {
 	w.mitigate(q, false)
-	s := w.of(q)
+	s := w.queues.of(q)
 	s.count(w.view.Frames(q))
 	s.stats.Stormed = false
 	s.stats.Restored++
@@ -226,5 +231,3 @@ func (w *Watchdog) mitigate(q detect.Queue, on bool) {
 		w.act.Ignore(q, on)
 	}
 }
-
-func (w *Watchdog) of(q detect.Queue) *queue { return &w.queues[q.Class][q.Port] }

@@ -11,8 +11,8 @@
 //	   ^                                                              |
 //	   '-- Timely.Acked(round-trip time) <----------------------------'
 //
-// Read in this order: dcqcn.go (parameters and their profiles), reaction.go (the sender),
-// notification.go (the receiver), timely.go.
+// Read in this order: dcqcn.go (parameters and their profiles), reaction.go (the sender,
+// and the receiver that notifies it), timely.go.
 //
 // Invariants:
 //   - lazy: nobody has to run a timer. What its timers would have done by now is done, in

@@ -5,6 +5,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/dataplane"
+	"softswitch/host"
 	"softswitch/internal/ether"
 	"softswitch/unit"
 )
@@ -22,33 +23,12 @@ const SendQueue = 256 << 10
 // thresholds are at least a frame and a tag apart.
 func RxBufferMin(maxFrame int) int { return max(8192, 4*(maxFrame+ether.VLANLen)) }
 
-// Config is a NIC's configuration.
-type Config struct {
-	ID   unit.NodeID
-	Name string
-	// MAC is the source of its pauses; 0 means that of the wire's interface.
-	MAC      unit.MAC
-	Rate     unit.Rate // of the wire; 0: unlimited
-	Lossless unit.ClassSet
-	Quanta   uint16
-	Refresh  unit.Time
-	// HeedPause: see host.Config.
-	HeedPause bool
-	// RxBuffer is the receive buffer of each class in bytes. XOFF is at three quarters,
-	// XON at half of it, as in host.Config.
-	RxBuffer int
-	// RxSlack is what it holds in addition, for what arrives while a driver is late.
-	RxSlack int
-	// MaxFrame is the longest frame that passes, without FCS and 802.1Q tag.
-	MaxFrame int
-	// Granularity is how precisely the driver keeps Transmit's times, Batch the most
-	// frames that it handles at once.
-	Granularity unit.Time
-	Batch       int
-}
+// Config is a NIC's configuration: as much of a host's as is neither of its flows, its acts and its
+// connections nor of slots. A MAC of 0 means that of the wire's interface.
+type Config = host.Config
 
 // build returns the configuration of the switch that acts as the NIC.
-func (c Config) build() (dataplane.Config, error) {
+func build(c *Config) (dataplane.Config, error) {
 	if least := RxBufferMin(c.MaxFrame); c.RxBuffer < least {
 		return dataplane.Config{}, fmt.Errorf("nic %s: receive buffer of %d bytes; valid: %d or more for frames of %d", c.Name, c.RxBuffer, least, c.MaxFrame)
 	}

@@ -21,7 +21,7 @@ type NIC struct {
 
 // New makes a NIC. The error says what is invalid in cfg.
 func New(cfg Config) (*NIC, error) {
-	d, err := cfg.build()
+	d, err := build(&cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -23,25 +23,18 @@ const (
 	Congestion  Opcode = 0x81
 )
 
-// begins and ends say where in a message a packet stands.
-func (o Opcode) begins() bool {
-	return o == WriteFirst || o == WriteOnly || o == SendFirst || o == SendOnly
-}
-
-func (o Opcode) ends() bool {
-	return o == WriteLast || o == WriteOnly || o == SendLast || o == SendOnly
-}
-
 // IsData reports whether a packet carries part of a message.
 func (o Opcode) IsData() bool {
 	return o <= SendLast || o == SendOnly || o >= WriteFirst && o <= WriteLast || o == WriteOnly
 }
 
 // Begins reports whether it carries the first part of one.
-func (o Opcode) Begins() bool { return o.IsData() && o.begins() }
+func (o Opcode) Begins() bool { return o.hasRETH() || o == SendFirst || o == SendOnly }
 
 // Ends reports whether it carries the last part of one.
-func (o Opcode) Ends() bool { return o.IsData() && o.ends() }
+func (o Opcode) Ends() bool {
+	return o == WriteLast || o == WriteOnly || o == SendLast || o == SendOnly
+}
 
 // hasRETH reports whether a RETH follows the BTH: at the beginning of a write.
 func (o Opcode) hasRETH() bool { return o == WriteFirst || o == WriteOnly }

@@ -219,18 +219,12 @@ func (r *Requester) Ready(c *ConnectionConfig) bool {
 	return (r.next-r.base)/c.Packets() < (r.acked-r.base)/c.Packets()+uint64(c.Window)
 }
 
-// Peek is the packet that Next would give.
-func (r *Requester) Peek(c *ConnectionConfig) Packet {
+// Next takes the packet to send now; Ready says whether there is one.
+func (r *Requester) Next(now unit.Time, c *ConnectionConfig) Packet {
 	p := c.packet(r.next - r.base)
 	p.Seq = r.next
 	p.Again = r.next < r.sent
 	p.AckReq = p.Last || (r.next-r.base+1)%uint64(c.AckEvery) == 0
-	return p
-}
-
-// Next takes the packet to send now; Ready says whether there is one.
-func (r *Requester) Next(now unit.Time, c *ConnectionConfig) Packet {
-	p := r.Peek(c)
 	r.next++
 	if p.AckReq {
 		r.asked = r.next

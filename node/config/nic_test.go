@@ -1,6 +1,7 @@
 package config
 
 import (
+	"reflect"
 	"testing"
 
 	"softswitch/host/nic"
@@ -25,7 +26,7 @@ rx_buffer: 65536
 		ID: 9, Name: "h1", MAC: 0x020000000009, Rate: 100_000_000, Lossless: 1 << 3, Quanta: 1000, Refresh: unit.Millisecond,
 		RxBuffer: 65536, MaxFrame: 1514, Granularity: 5, Batch: 64,
 	}
-	if got := h.BuildNIC(64, 5); got != want {
+	if got := h.BuildNIC(64, 5); !reflect.DeepEqual(got, want) {
 		t.Errorf("the NIC is %+v, want %+v", got, want)
 	}
 	if _, err := nic.New(want); err != nil {

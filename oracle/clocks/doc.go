@@ -8,7 +8,7 @@
 //	clock B  ------r-----s'--------x-----     B to A: o is at least s' - r'
 //
 // Read in this order: Pair and Net (what is known, and what can be asked), edge.go (two
-// clocks), table.go (the least of a range).
+// clocks, and the least of a range).
 //
 // There are two kinds of bounds on the time of x by clock A. Those of causality need
 // nothing but the frames: x is not before the sending of a frame that had reached B by then,

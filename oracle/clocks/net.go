@@ -49,6 +49,19 @@ func (i Interval) Width() unit.Time {
 	return i.To - i.From
 }
 
+// Over are the bounds by another clock of something in the interval, given those of each moment: no
+// earlier than the earlier end can be, and no later than the later one.
+func (i Interval) Over(bounds func(unit.Time) Interval) Interval {
+	out := unbounded
+	if i.From != -unit.Never {
+		out.From = bounds(i.From).From
+	}
+	if i.To != unit.Never {
+		out.To = bounds(i.To).To
+	}
+	return out
+}
+
 func (i Interval) and(j Interval) Interval { return Interval{max(i.From, j.From), min(i.To, j.To)} }
 func (i Interval) hull(j Interval) Interval {
 	return Interval{min(i.From, j.From), max(i.To, j.To)}

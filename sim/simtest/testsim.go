@@ -25,10 +25,16 @@ func Text(t testing.TB, name string) string {
 		from = scenarios.RDMA
 	}
 	text, err := from.ReadFile(name + ".yaml")
+	return string(must(t, text, err))
+}
+
+// must is v, unless there is an error, which ends the test.
+func must[T any](t testing.TB, v T, err error) T {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return v
 }
 
 // Parse parses the text of a scenario file called file, with the given detector instead
@@ -36,10 +42,7 @@ func Text(t testing.TB, name string) string {
 func Parse(t testing.TB, file, text, detector string) *scenario.Scenario {
 	t.Helper()
 	s, err := load.Scenario(file, []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Detector = detector
+	must(t, s, err).Detector = detector
 	return s
 }
 
@@ -53,10 +56,7 @@ func Shipped(t testing.TB, name, detector string) *scenario.Scenario {
 func Compile(t testing.TB, s *scenario.Scenario) *scenario.Plan {
 	t.Helper()
 	p, err := scenario.Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(t, p, err)
 }
 
 // Run simulates a scenario. The verdict is the oracle's, and so is what it rests on.
@@ -69,20 +69,14 @@ func Run(t testing.TB, s *scenario.Scenario, opt sim.Options) (*verdict.Verdict,
 func World(t testing.TB, s *scenario.Scenario, opt sim.Options) *sim.World {
 	t.Helper()
 	w, err := sim.New(Compile(t, s), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return must(t, w, err)
 }
 
 // RunWorld simulates it.
 func RunWorld(t testing.TB, w *sim.World) (*verdict.Verdict, *oracle.Result) {
 	t.Helper()
 	v, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v.Invalid != "" {
+	if must(t, v, err).Invalid != "" {
 		t.Errorf("the run is not valid: %s", v.Invalid)
 	}
 	return v, w.Result()

@@ -66,20 +66,14 @@ func (b *Bounds) breaks() bool { return b.Failures > 0 || b.Expiries > 0 }
 
 // price is the bound that a step counts for; ok is false if it may happen any number of times.
 func (o op) price() (of budget, ok bool) {
-	switch o {
-	case opFire:
-		return timers, true
-	case opRefresh:
-		return refreshes, true
-	case opLapse:
-		return lapses, true
-	case opExpire:
-		return expiries, true
-	case opAge:
-		return ages, true
-	}
-	return 0, false
+	p := prices[o]
+	return p.of, p.ok
 }
+
+var prices = [opDoom + 1]struct {
+	of budget
+	ok bool
+}{opFire: {timers, true}, opRefresh: {refreshes, true}, opLapse: {lapses, true}, opExpire: {expiries, true}, opAge: {ages, true}}
 
 // Result is what was found.
 type Result struct {

@@ -61,20 +61,18 @@ func Eight(m, n int) Fabric {
 	f.turn(1, In, Out2)
 	f.turn(1, In2, Out)
 	f.turn(1, In2, Out2)
-	last, out := 1, Out
-	for range m - 1 {
-		k := f.ringSwitch()
-		f.link(last, out, k, In)
-		last, out = k, Out
+	for _, ring := range [...]struct {
+		size    int
+		out, in unit.Port
+	}{{m, Out, In}, {n, Out2, In2}} {
+		last, out := 1, ring.out
+		for range ring.size - 1 {
+			k := f.ringSwitch()
+			f.link(last, out, k, In)
+			last, out = k, Out
+		}
+		f.link(last, out, 1, ring.in)
 	}
-	f.link(last, out, 1, In)
-	last, out = 1, Out2
-	for range n - 1 {
-		k := f.ringSwitch()
-		f.link(last, out, k, In)
-		last, out = k, Out
-	}
-	f.link(last, out, 1, In2)
 	return f
 }
 

@@ -79,36 +79,26 @@ func (e *explorer) tell(s state, m *move) string {
 // say is what happens at switch k by s, but for what comes in.
 func (e *explorer) say(k unit.NodeID, s step) string {
 	turns := e.turns[k][s.a]
-	switch s.op {
-	case opFill:
-		if s.b == s.c {
-			return fmt.Sprintf("bucket %d goes XOFF with 2 units in %s", s.a, turns[s.b])
-		}
+	switch {
+	case s.op == opFill && s.b == s.c:
+		return fmt.Sprintf("bucket %d goes XOFF with 2 units in %s", s.a, turns[s.b])
+	case s.op == opFill:
 		return fmt.Sprintf("bucket %d goes XOFF with a unit in %s and one in %s", s.a, turns[s.b], turns[s.c])
-	case opAdd:
+	case s.op == opAdd:
 		return fmt.Sprintf("one more unit of bucket %d comes to %s", s.a, turns[s.b])
-	case opPop:
+	case s.op == opPop:
 		return fmt.Sprintf("a unit of bucket %d begins to leave by queue %d", s.a, s.c)
-	case opSent:
-		return fmt.Sprintf("a unit of bucket %d has left", s.a)
-	case opSend:
-		return fmt.Sprintf("port %d sends", s.a)
-	case opRefresh:
-		return fmt.Sprintf("bucket %d repeats its pause", s.a)
-	case opLapse:
-		return fmt.Sprintf("bucket %d repeats its pause too late", s.a)
-	case opExpire:
-		return fmt.Sprintf("the pause of queue %d runs out", s.a)
-	case opFire:
-		return fmt.Sprintf("bucket %d acts by itself", s.a)
-	case opAge:
+	case s.op == opAge:
 		return "verifications seem given up"
-	case opDown:
-		return fmt.Sprintf("port %d is down", s.a)
-	case opUp:
-		return fmt.Sprintf("port %d is up", s.a)
 	}
-	return fmt.Sprintf("step %d", s.op)
+	return fmt.Sprintf(atPort[s.op], s.a)
+}
+
+// atPort is what happens by a step that is about one port.
+var atPort = [...]string{
+	opSent: "a unit of bucket %d has left", opSend: "port %d sends", opRefresh: "bucket %d repeats its pause",
+	opLapse: "bucket %d repeats its pause too late", opExpire: "the pause of queue %d runs out", opFire: "bucket %d acts by itself",
+	opDown: "port %d is down", opUp: "port %d is up",
 }
 
 // String is the queues of m: "queue 1", "queues 1 and 4".
