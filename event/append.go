@@ -19,109 +19,127 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	if e.Type == 0 || int(e.Type) >= len(shapes) {
 		panic(fmt.Sprintf("event: no type %d: 1 (xoff) to %d (%v)", e.Type, lastType, lastType))
 	}
-	l := lineOf{append(dst, '{'), keyHead | shapes[e.Type].need | present(e)}
-	l.int(keyTS, int64(e.At))
-	l.dst = appendText(l.dst, "node", n.Name)
-	l.int(keyID, int64(n.ID))
-	l.choice(keyType, e.Type)
-	l.port(keyPort, keyPortName, e.Port, n.Ports)
-	l.int(keyPriority, int64(e.Class))
-	l.port(keyOut, keyOutName, e.Out, n.Ports)
-	l.int(keyOutPriority, int64(e.OutClass))
-	l.int(keyPeriod, int64(e.Period))
-	l.int(keyBytes, int64(e.Bytes))
-	l.int(keyLimit, int64(e.Limit))
-	l.int(keyRoute, int64(e.Bytes))
-	l.choice(keyStep, e.Step)
-	if l.has&keyLabel != 0 {
-		l.dst = appendLabel(l.dst, e.Label)
+	has := shapes[e.Type].need | present(e)
+	dst = appendInt(append(dst, '{'), "ts", int64(e.At))
+	dst = appendText(dst, `,"node":`, n.Name)
+	dst = appendInt(append(dst, ','), "id", int64(n.ID))
+	dst = appendText(dst, `,"type":`, shapes[e.Type].name)
+	if has&keyPort != 0 {
+		dst = n.appendPort(dst, "port", "port_name", e.Port)
 	}
-	if l.has&keyTrigger != 0 {
-		l.dst = appendNodePort(l.dst, "trigger", e.Trigger)
+	if has&keyPriority != 0 {
+		dst = appendInt(append(dst, ','), "priority", int64(e.Class))
 	}
-	l.bool(keyOnLoop, e.OnLoop)
-	l.choice(keyAction, e.Action)
-	l.int(keyAmount, int64(e.Bytes))
-	l.choice(keyRefusal, e.Refusal)
-	l.int(keyFlow, int64(e.Flow))
-	l.choice(keyCause, e.Cause)
-	l.int(keyRank, int64(e.Rank))
-	l.int(keyConfidence, int64(e.Confidence))
-	l.int(keyIn, int64(e.In))
-	l.bool(keyTogether, e.Together)
-	l.choice(keyWhy, e.Why)
-	l.int(keyLeftOut, int64(e.Bytes))
-	return append(l.dst, "}\n"...)
-}
-
-// lineOf is a line that begins, and the keys that it has. Its methods append a key that is among them.
-type lineOf struct {
-	dst []byte
-	has key
-}
-
-func (l *lineOf) int(k key, v int64) {
-	if l.has&k != 0 {
-		l.dst = appendInt(l.dst, k.name(), v)
+	if has&keyOut != 0 {
+		dst = n.appendPort(dst, "out", "out_name", e.Out)
 	}
-}
-
-func (l *lineOf) bool(k key, v bool) {
-	if l.has&k != 0 {
-		l.dst = strconv.AppendBool(appendKey(l.dst, k.name()), v)
+	if has&keyOutPriority != 0 {
+		dst = appendInt(append(dst, ','), "out_priority", int64(e.OutClass))
 	}
-}
-
-func (l *lineOf) choice(k key, v fmt.Stringer) {
-	if l.has&k != 0 {
-		l.dst = appendText(l.dst, k.name(), v.String())
+	if has&keyPeriod != 0 {
+		dst = appendInt(append(dst, ','), "period", int64(e.Period))
 	}
-}
-
-// port appends a port by number and, if it has one, by name.
-func (l *lineOf) port(k, name key, p unit.Port, names []string) {
-	l.int(k, int64(p))
-	if l.has&k != 0 && int(p) < len(names) && names[p] != "" {
-		l.dst = appendText(l.dst, name.name(), names[p])
+	if has&keyBytes != 0 {
+		dst = appendInt(append(dst, ','), "bytes", int64(e.Bytes))
 	}
+	if has&keyLimit != 0 {
+		dst = appendInt(append(dst, ','), "limit", int64(e.Limit))
+	}
+	if has&keyRoute != 0 {
+		dst = appendInt(append(dst, ','), "route", int64(e.Bytes))
+	}
+	if has&keyStep != 0 {
+		dst = appendText(dst, `,"step":`, e.Step.String())
+	}
+	if has&keyLabel != 0 {
+		dst = appendLabel(append(dst, `,"label":`...), e.Label)
+	}
+	if has&keyTrigger != 0 {
+		dst = appendNodePort(append(dst, `,"trigger":`...), e.Trigger)
+	}
+	if has&keyOnLoop != 0 {
+		dst = strconv.AppendBool(append(dst, `,"on_loop":`...), e.OnLoop)
+	}
+	if has&keyAction != 0 {
+		dst = appendText(dst, `,"action":`, e.Action.String())
+	}
+	if has&keyAmount != 0 {
+		dst = appendInt(append(dst, ','), "amount", int64(e.Bytes))
+	}
+	if has&keyRefusal != 0 {
+		dst = appendText(dst, `,"refusal":`, e.Refusal.String())
+	}
+	if has&keyFlow != 0 {
+		dst = appendInt(append(dst, ','), "flow", int64(e.Flow))
+	}
+	if has&keyCause != 0 {
+		dst = appendText(dst, `,"cause":`, e.Cause.String())
+	}
+	if has&keyRank != 0 {
+		dst = appendInt(append(dst, ','), "rank", int64(e.Rank))
+	}
+	if has&keyConfidence != 0 {
+		dst = appendInt(append(dst, ','), "confidence", int64(e.Confidence))
+	}
+	if has&keyIn != 0 {
+		dst = appendInt(append(dst, ','), "in", int64(e.In))
+	}
+	if has&keyTogether != 0 {
+		dst = strconv.AppendBool(append(dst, `,"together":`...), e.Together)
+	}
+	if has&keyWhy != 0 {
+		dst = appendText(dst, `,"why":`, e.Why.String())
+	}
+	if has&keyLeftOut != 0 {
+		dst = appendInt(append(dst, ','), "left_out", int64(e.Bytes))
+	}
+	return append(dst, "}\n"...)
 }
 
 // present returns which of the optional keys of its type e has.
 func present(e Event) (has key) {
-	for _, of := range [...]struct {
-		is   bool
-		keys key
-	}{
-		{e.HasPeriod, keyPeriod},
-		{e.Flow != 0, keyFlow},
-		{e.In != unit.NoPort, keyIn},
-		{e.Together, keyTogether},
-		{e.Bytes != 0, keyLeftOut},
-		{e.Port != unit.NoPort, keyBucket},
-		{e.Out != unit.NoPort, keyQueue},
-	} {
-		if of.is {
-			has |= of.keys
-		}
+	if e.HasPeriod {
+		has |= keyPeriod
+	}
+	if e.Flow != 0 {
+		has |= keyFlow
+	}
+	if e.In != unit.NoPort {
+		has |= keyIn
+	}
+	if e.Together {
+		has |= keyTogether
+	}
+	if e.Bytes != 0 {
+		has |= keyLeftOut
+	}
+	if e.Port != unit.NoPort {
+		has |= keyBucket
+	}
+	if e.Out != unit.NoPort {
+		has |= keyQueue
 	}
 	return has & shapes[e.Type].may
 }
 
-// appendKey appends the key of a value that follows.
-func appendKey(dst []byte, name string) []byte {
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
+func (n Node) appendPort(dst []byte, number, name string, p unit.Port) []byte {
+	dst = appendInt(append(dst, ','), number, int64(p))
+	if int(p) >= len(n.Ports) || n.Ports[p] == "" {
+		return dst
 	}
-	return append(append(append(dst, '"'), name...), `":`...)
+	dst = append(append(append(dst, `,"`...), name...), `":`...)
+	return appendText(dst, "", n.Ports[p])
 }
 
 func appendInt(dst []byte, name string, v int64) []byte {
-	return strconv.AppendInt(appendKey(dst, name), v, 10)
+	dst = append(append(append(dst, '"'), name...), `":`...)
+	return strconv.AppendInt(dst, v, 10)
 }
 
-// appendText appends s as a JSON string (RFC 8259, section 7). Invalid UTF-8 becomes U+FFFD.
-func appendText(dst []byte, name, s string) []byte {
-	dst = append(appendKey(dst, name), '"')
+// appendText appends prefix as it is, then s as a JSON string (RFC 8259, section 7).
+// Invalid UTF-8 becomes U+FFFD.
+func appendText(dst []byte, prefix, s string) []byte {
+	dst = append(append(dst, prefix...), '"')
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
@@ -137,19 +155,19 @@ func appendText(dst []byte, name, s string) []byte {
 }
 
 func appendLabel(dst []byte, t itsyhdr.TLV) []byte {
-	dst = append(appendKey(dst, "label"), `{"kind":"`...)
+	dst = append(dst, `{"kind":"`...)
 	if int(t.Kind) < len(kindNames) {
 		dst = append(dst, kindNames[t.Kind]...)
 	} else {
 		dst = strconv.AppendInt(append(dst, "kind-"...), int64(t.Kind), 10)
 	}
-	dst = appendInt(append(dst, '"'), "class", int64(t.Class))
-	dst = appendInt(dst, "flags", int64(t.Flags))
-	dst = appendNodePort(dst, "initiator", t.Initiator)
-	dst = appendInt(dst, "seq", int64(t.Seq))
-	dst = appendNodePort(dst, "trigger", t.Trigger)
-	dst = appendInt(dst, "hops", int64(t.Hops))
-	dst = appendInt(dst, "period", int64(t.Period))
+	dst = appendInt(append(dst, `",`...), "class", int64(t.Class))
+	dst = appendInt(append(dst, ','), "flags", int64(t.Flags))
+	dst = appendNodePort(append(dst, `,"initiator":`...), t.Initiator)
+	dst = appendInt(append(dst, ','), "seq", int64(t.Seq))
+	dst = appendNodePort(append(dst, `,"trigger":`...), t.Trigger)
+	dst = appendInt(append(dst, ','), "hops", int64(t.Hops))
+	dst = appendInt(append(dst, ','), "period", int64(t.Period))
 	if t.Auth != 0 {
 		// A string: many JSON readers lose digits of a 64-bit number.
 		dst = append(dst, `,"auth":"`...)
@@ -161,7 +179,8 @@ func appendLabel(dst []byte, t itsyhdr.TLV) []byte {
 	return append(dst, '}')
 }
 
-func appendNodePort(dst []byte, name string, np unit.NodePort) []byte {
-	dst = appendInt(append(appendKey(dst, name), '{'), "node", int64(np.Node))
-	return append(appendInt(dst, "port", int64(np.Port)), '}')
+func appendNodePort(dst []byte, np unit.NodePort) []byte {
+	dst = appendInt(append(dst, '{'), "node", int64(np.Node))
+	dst = appendInt(append(dst, ','), "port", int64(np.Port))
+	return append(dst, '}')
 }

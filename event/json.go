@@ -73,13 +73,10 @@ var keyNames = [...]string{
 	"action", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "together", "why", "left_out",
 }
 
-// name is the name of the first key of a set.
-func (k key) name() string { return keyNames[bits.TrailingZeros32(uint32(k))] }
-
 func (k key) String() string {
 	var names []string
 	for ; k != 0; k &= k - 1 {
-		names = append(names, k.name())
+		names = append(names, keyNames[bits.TrailingZeros32(uint32(k))])
 	}
 	return strings.Join(names, ", ")
 }

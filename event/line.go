@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -144,8 +145,14 @@ func (l *line) event() (e Event, who whose, err error) {
 	choose(&r, keyAction, cmp.Or(l.Action, l.Measure), detect.ActionDrop, detect.ActionRelease, &e.Action)
 	choose(&r, keyWhy, l.Why, auth.Missing, auth.Verdicts-1, &e.Why)
 	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedTooMany, &e.Refusal)
-	r.bool(keyOnLoop, l.OnLoop, &e.OnLoop)
-	r.bool(keyTogether, l.Together, &e.Together)
+	if l.OnLoop != nil {
+		r.has |= keyOnLoop
+		e.OnLoop = *l.OnLoop
+	}
+	if l.Together != nil {
+		r.has |= keyTogether
+		e.Together = *l.Together
+	}
 	if l.Trigger != nil {
 		r.has |= keyTrigger
 		e.Trigger = r.nodePort("trigger", *l.Trigger)
@@ -194,12 +201,6 @@ func (r *reading) text(k key, s string) {
 	}
 }
 
-func (r *reading) bool(k key, b, dst *bool) {
-	if b != nil {
-		r.has, *dst = r.has|k, *b
-	}
-}
-
 type integer interface {
 	~int64 | ~int32 | ~uint32 | ~uint16 | ~uint8
 }
@@ -208,7 +209,7 @@ type integer interface {
 func put[T integer](r *reading, k key, n number, lo, hi int64, dst *T) {
 	if n.there {
 		r.has |= k
-		need(r, k.name(), n, lo, hi, dst)
+		need(r, keyNames[bits.TrailingZeros32(uint32(k))], n, lo, hi, dst)
 	}
 }
 

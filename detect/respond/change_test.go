@@ -20,7 +20,7 @@ func (sc script) change(response string) {
 	for _, standing := range []bool{false, true} {
 		for _, s := range sc.s {
 			if !Change(s.Detector(), policy, standing) {
-				sc.Errorf("S%d takes no response", s.ID())
+				sc.Errorf("S%d takes no response", s.Facts().Self())
 			}
 		}
 		sc.after(us)
