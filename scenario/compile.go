@@ -396,13 +396,10 @@ func (p *Plan) hostConfig(i int) config.Host {
 
 func (p *Plan) flow(f Flow, path Path) config.Flow {
 	c := config.Flow{
-		Number: path.Number, Name: f.Name, To: p.Fabric.Nodes[f.To].Addr,
-		SrcPort: path.SrcPort, Class: int(f.Class), Rate: config.FlowRate(f.Rate), Frame: f.Frame, Size: f.Size, TTL: f.TTL,
-		Start: f.Start, Stop: f.Stop,
+		Number: path.Number, Name: f.Name, To: p.Fabric.Nodes[f.To].Addr, SrcPort: path.SrcPort, Class: int(f.Class), Stream: f.Stream,
 	}
-	if r := f.RC; r != nil {
+	if f.RC != nil {
 		c.Transport, c.Frame = "rc", config.DefaultFrame
-		c.RC = &config.RC{Message: r.Message, PathMTU: r.PathMTU, Window: r.Window, Timeout: &r.Timeout, Retries: &r.Retries}
 	}
 	return c
 }

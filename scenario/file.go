@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/host"
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
@@ -116,8 +117,16 @@ type fileTopology struct {
 	// MTU is the longest IP packet in bytes, in the whole fabric. A frame may be 14 bytes
 	// longer, with an 802.1Q tag 18; a longer one is dropped.
 	MTU *int `yaml:"mtu" schema:"1500..9216,default=1500"`
-	// Rate of every link that Overrides does not name, above zero. The next keys are per link
-	// too.
+
+	fileLink `yaml:",inline"`
+
+	// Overrides are links with properties of their own.
+	Overrides []fileOverride `yaml:"overrides"`
+}
+
+// fileLink is the properties of a link: of every one that Overrides does not name, or of one.
+type fileLink struct {
+	// Rate of a link, above zero. The next keys are per link too.
 	Rate unit.Rate `yaml:"rate" schema:"rate,required"`
 	// Delay of a link, at most 1s. A live lab keeps time to a millisecond, and plays no
 	// delay or jitter below that.
@@ -137,8 +146,6 @@ type fileTopology struct {
 	// Reorder is the share of frames, of any kind, that take twice the delay: others
 	// overtake them.
 	Reorder config.Share `yaml:"reorder" schema:"percent,default=0%"`
-	// Overrides are links with properties of their own.
-	Overrides []fileOverride `yaml:"overrides"`
 }
 
 // fileHost is what all hosts have.
@@ -202,15 +209,9 @@ type fileRewire struct {
 
 // fileOverride is one link. A missing key is as for the other links.
 type fileOverride struct {
-	Link        string       `yaml:"link" schema:"link,required"`
-	Rate        unit.Rate    `yaml:"rate" schema:"rate"`
-	Delay       unit.Time    `yaml:"delay" schema:"time"`
-	Cable       config.Cable `yaml:"cable" schema:"length"`
-	Jitter      unit.Time    `yaml:"jitter" schema:"time"`
-	ControlLoss *int         `yaml:"control_loss_per_mille" schema:"0..1000"`
-	Loss        config.Share `yaml:"loss" schema:"percent"`
-	Duplicate   config.Share `yaml:"duplicate" schema:"percent"`
-	Reorder     config.Share `yaml:"reorder" schema:"percent"`
+	Link     string `yaml:"link" schema:"link,required"`
+	fileLink `yaml:",inline" schema:",optional"`
+
 	// Auth of a link between switches; a list of two is of its ends, in the order of their
 	// names in the link's own.
 	Auth strictyaml.Some[auth.Mode] `yaml:"auth" schema:"off|accept|strict"`
@@ -239,23 +240,11 @@ type fileFlow struct {
 	To   string                  `yaml:"to" schema:"host,required"`
 	// Class is the traffic class, and so the PFC priority.
 	Class *int `yaml:"class" schema:"0..7,default=3"`
-	// Rate on the wire, or "line" for that of the host's link.
-	Rate config.FlowRate `yaml:"rate" schema:"rate or line,default=line"`
-	// Frame is the length in bytes without FCS, at most the mtu + 14.
-	Frame *int `yaml:"frame" schema:"64..9230,default=1000"`
-	// Size is how many bytes of frames the flow sends, after which it is over. The last
-	// frame is shorter for that, but at least 64 bytes. 0 is no bound.
-	Size int  `yaml:"size" schema:"0..1099511627776,default=0"`
-	TTL  *int `yaml:"ttl" schema:"1..255,default=64"`
-	// Transport is udp, or rc: messages over a reliable connection of RoCEv2, whose frames
-	// are as long as rc.path_mtu makes them. Size is then the bytes of all messages.
-	Transport string     `yaml:"transport" schema:"udp|rc,default=udp"`
-	RC        *config.RC `yaml:"rc"`
+
+	host.Stream `yaml:",inline"`
 	// Start is relative to the start of the scenario, as all times are. 500ms±1ms, or 500ms+-1ms, is
 	// one from 499ms to 501ms, which each run draws by its seed.
 	Start start `yaml:"start" schema:"start,default=0s"`
-	// Stop is later than Start; 0s means never.
-	Stop unit.Time `yaml:"stop" schema:"time,default=0s"`
 	// Via is switches that the flow has to visit, in this order; others may lie
 	// between. A source port is chosen so that it does.
 	Via []string `yaml:"via" schema:"switch"`

@@ -17,7 +17,7 @@ const maxK = 48
 
 // topology builds the fabric, nil if it cannot, and the speeds of its links.
 func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
-	def := p.speed("topology", fileOverride{Rate: t.Rate, Delay: t.Delay, Cable: t.Cable, Jitter: t.Jitter, ControlLoss: t.ControlLoss, Loss: t.Loss, Duplicate: t.Duplicate, Reorder: t.Reorder}, LinkSpeed{})
+	def := p.speed("topology", "", t.fileLink, LinkSpeed{})
 	if !p.Given("topology.rate") {
 		p.Faultf("topology.rate", `missing: write a rate such as "100Mbit/s"`)
 	}
@@ -36,7 +36,7 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	}
 	for i, o := range t.Overrides {
 		path := fmt.Sprintf("topology.overrides[%d]", i)
-		speed := p.speed(path, o, def)
+		speed := p.speed(path, o.Link, o.fileLink, def)
 		if l, ok := p.link(path+".link", o.Link); ok {
 			links[l] = speed
 		}
@@ -71,10 +71,17 @@ func (p *parser) auth(all auth.Mode, overrides []fileOverride) []AuthModes {
 	return modes
 }
 
-// speed is def overridden by o.
-func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
+// speed is def overridden by o, of a link or, without a name, of all.
+func (p *parser) speed(path, link string, o fileLink, def LinkSpeed) LinkSpeed {
 	if p.Given(path + ".rate") {
-		def.Rate = p.rate(path+".rate", o)
+		if o.Rate == 0 {
+			links := "links"
+			if link != "" {
+				links = "link " + link
+			}
+			p.Faultf(path+".rate", `%s: %s without a rate: a pause has no length there, and no headroom is enough; write a rate such as "100Mbit/s"`, o.Rate, links)
+		}
+		def.Rate = cmp.Or(o.Rate, unit.NominalRate)
 	}
 	for _, d := range []struct {
 		key  string
@@ -110,18 +117,6 @@ func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 		p.Faultf(path+".reorder", "%s of the frames take twice the delay, which is 0; give the link a delay", config.Share(def.Reorder))
 	}
 	return def
-}
-
-// rate is that of o, which is above zero.
-func (p *parser) rate(path string, o fileOverride) unit.Rate {
-	if o.Rate == 0 {
-		links := "links"
-		if o.Link != "" {
-			links = "link " + o.Link
-		}
-		p.Faultf(path, `%s: %s without a rate: a pause has no length there, and no headroom is enough; write a rate such as "100Mbit/s"`, o.Rate, links)
-	}
-	return cmp.Or(o.Rate, unit.NominalRate)
 }
 
 func (p *parser) build(t fileTopology) *topo.Fabric {

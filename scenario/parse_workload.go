@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"softswitch/host"
 	"softswitch/internal/strictyaml"
-	"softswitch/node/config"
 	"softswitch/scenario/workload"
 	"softswitch/unit"
 )
@@ -43,11 +43,11 @@ type fileWorkload struct {
 	// Chunks is how many messages each host's part is divided into, all in flight at once.
 	Chunks *int `yaml:"chunks" schema:"1..64,default=1"`
 	// Class, Transport, RC, Frame and TTL are as those of flows.
-	Class     *int       `yaml:"class" schema:"0..7,default=3"`
-	Transport string     `yaml:"transport" schema:"udp|rc,default=udp"`
-	RC        *config.RC `yaml:"rc"`
-	Frame     *int       `yaml:"frame" schema:"64..9216,default=1000"`
-	TTL       *int       `yaml:"ttl" schema:"1..255,default=64"`
+	Class     *int     `yaml:"class" schema:"0..7,default=3"`
+	Transport string   `yaml:"transport" schema:"udp|rc,default=udp"`
+	RC        *host.RC `yaml:"rc"`
+	Frame     *int     `yaml:"frame" schema:"64..9216,default=1000"`
+	TTL       *int     `yaml:"ttl" schema:"1..255,default=64"`
 	// Start and Stop are between which messages begin. With 1ms±10us each of them begins so much
 	// earlier or later, as a run draws it by its seed.
 	Start start `yaml:"start" schema:"start,default=0s"`
@@ -108,7 +108,7 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 	if f.Name == "" {
 		p.Faultf(path+".name", "missing: a workload has a name")
 	}
-	common := p.flow(path, fileFlow{Name: f.Name, Class: f.Class, Transport: f.Transport, RC: f.RC, Frame: f.Frame, TTL: f.TTL})
+	common := p.flow(path, fileFlow{Name: f.Name, Class: f.Class, Stream: host.Stream{Transport: f.Transport, RC: f.RC, Frame: or(f.Frame, 0), TTL: or(f.TTL, 0)}})
 	p.patternKeys(path, f.Pattern)
 	w := workload.Spec{
 		Pattern: workload.Pattern(f.Pattern), Sizes: p.sizes(path, f), Load: p.share(path+".load", f.Load),

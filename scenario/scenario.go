@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"slices"
 
+	"softswitch/host"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/link/impair"
@@ -103,28 +104,14 @@ type Flow struct {
 	Name     string
 	From, To int
 	Class    unit.Priority
-	Rate     unit.Rate // on the wire; 0: as fast as the link
-	Frame    int       // bytes without FCS
-	Size     int       // how many bytes of frames it sends; 0: no bound
-	TTL      int
-	Start    unit.Time
 	Jitter   unit.Time // it begins so much earlier or later, as a run draws it: see Plan.Drawn
-	Stop     unit.Time // 0: never
-	// RC makes it messages over a reliable connection, of Size bytes in all, where Frame is
-	// the longest of its frames; nil is UDP.
-	RC *RC
+	// Stream is what it sends; Frame is, of messages over a connection, the longest.
+	host.Stream
 	// Via is the switches that the flow's path must visit, in this order; others may
 	// lie between. Compile chooses a source port for it.
 	Via []int
 
 	at string // key in the file, "flows[2]": several flows can come of one; "" if it comes from none
-}
-
-// RC is how a flow uses its reliable connection; see config.RC.
-type RC struct {
-	Message, PathMTU, Window int
-	Timeout                  unit.Time
-	Retries                  int
 }
 
 // MaxFlows is how many flows a scenario has at most.

@@ -23,7 +23,7 @@ type referenceFile struct {
 // referenceFiles generates the schemas and reference pages of the file formats from the types in
 // source. In the reference pages, text above generatedMark is written by hand and is kept.
 func referenceFiles(source string) ([]referenceFile, error) {
-	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario")
+	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario", "host")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"softswitch/host"
 	"softswitch/host/congestion"
 	"softswitch/host/nic"
-	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
@@ -105,17 +104,9 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin,
 	}
 	for _, f := range h.Flows {
-		flow := host.Flow{
-			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Class: unit.Priority(f.Class), Rate: unit.Rate(f.Rate),
-			Frame: f.Frame, Bytes: uint64(f.Size), TTL: uint8(f.TTL), Start: f.Start, Stop: cmp.Or(f.Stop, unit.Never),
-		}
-		if r := f.RC; f.Transport == "rc" {
-			flow.RC = &roce.ConnectionConfig{
-				Shape: roce.Shape{MTU: r.PathMTU, Message: r.Message}, Window: r.Window,
-				Timeout: *r.Timeout, Retries: *r.Retries, AckEvery: roce.AckEvery,
-			}
-		}
-		c.Flows = append(c.Flows, flow)
+		c.Flows = append(c.Flows, host.Flow{
+			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Class: unit.Priority(f.Class), Stream: f.Stream,
+		})
 	}
 	if h.Congestion != nil {
 		c.Congestion = h.Congestion.build(c.Rate)

@@ -111,7 +111,7 @@ const maxConnection = 1<<23 - 3
 
 // CheckRC adds the faults of key rc of the flow at path, which is filled in if the flow is of
 // that transport.
-func CheckRC(d *strictyaml.Doc, path string, is bool, r *RC, mtu int) {
+func CheckRC(d *strictyaml.Doc, path string, is bool, r *host.RC, mtu int) {
 	if !is {
 		if r != nil {
 			d.Faultf(path+".rc", "it is of flows of transport: rc")

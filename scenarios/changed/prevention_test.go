@@ -73,7 +73,7 @@ func TestTTLBandFigures(t *testing.T) {
 		{[]int{3, 4, 5, 6, 7}, 3, 20000, true},
 	} {
 		s := parse(t, "hu-case1-above")
-		s.PFC.Lossless, s.Prevention, s.Flows[0].Rate = tc.lossless, &scenario.Prevention{TTLBand: tc.band}, tc.mbit*1e6
+		s.PFC.Lossless, s.Prevention, s.Flows[0].Rate = tc.lossless, &scenario.Prevention{TTLBand: tc.band}, unit.FlowRate(tc.mbit*1e6)
 		if v := simulate(t, s); v.Deadlock != tc.deadlock {
 			t.Errorf("%d classes of %d TTLs, %d Mbit/s: deadlock %v, want %v", len(tc.lossless), tc.band, tc.mbit, v.Deadlock, tc.deadlock)
 		}

@@ -81,7 +81,7 @@ func trafficConnections(s *scenario.Scenario) {
 	for i := range s.Flows {
 		f := &s.Flows[i]
 		if slices.Contains(s.PFC.Lossless, int(f.Class)) && f.RC == nil {
-			f.RC = &scenario.RC{Message: message, PathMTU: pathMTU, Window: window, Timeout: timeout * unit.Time(n), Retries: retries}
+			f.RC = &host.RC{Message: message, PathMTU: pathMTU, Window: window, Timeout: new(timeout * unit.Time(n)), Retries: new(retries)}
 			f.Frame = host.FrameOf(pathMTU)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/host"
 	"softswitch/scenario/workload"
 	"softswitch/unit"
 )
@@ -21,7 +22,7 @@ type Workload struct {
 	Period      unit.Time
 	Chunks      int
 	Class       int
-	RC          RC // its Message is 0 for UDP
+	RC          *host.RC // nil for UDP
 	Start, Stop unit.Time
 	Seed        uint32
 }
@@ -106,8 +107,8 @@ func (w Workload) text(name string) string {
 			fmt.Fprintf(&b, ", %s: %s", k.key, span(k.t))
 		}
 	}
-	if w.RC.Message > 0 {
-		b.WriteString(", " + w.RC.keys())
+	if w.RC != nil {
+		b.WriteString(", " + connectionKeys(w.RC))
 	}
 	b.WriteString("}\n")
 	return b.String()
