@@ -383,8 +383,7 @@ func (p *Plan) hostConfig(i int) config.Host {
 		}
 	}
 	if k := p.Scenario.Congestion; k != nil && k.Control != "none" && (len(h.Peers) > 0 || slices.ContainsFunc(h.Flows, func(f config.Flow) bool { return f.RC != nil })) {
-		class := int(k.CNPClass)
-		h.Congestion = &config.Congestion{Control: k.Control, Profile: k.Profile, CNPClass: &class, TimesSlower: k.TimesSlower}
+		h.Congestion = &config.Congestion{Control: k.Control, Profile: k.Profile, CNPClass: k.CNPClass, TimesSlower: k.TimesSlower}
 	}
 	if n := p.Scenario.Buffer.Slack; n != nil {
 		h.RxSlack = *n

@@ -64,7 +64,7 @@ type file struct {
 	// Prevention is what the switches do so that deadlocks do not form.
 	Prevention *filePrevention `yaml:"prevention"`
 	// Congestion is what switches and senders do so that less has to be paused.
-	Congestion *fileCongestion `yaml:"congestion"`
+	Congestion *Congestion `yaml:"congestion"`
 	// Live is of live labs alone; a simulation writes no logs.
 	Live fileLive `yaml:"live"`
 	// Duration of the scenario, above zero, at most 24h.
@@ -289,40 +289,14 @@ type fileEvent struct {
 
 // fileExpect is what the verdict is checked against.
 type fileExpect struct {
-	// Deadlock: whether there is one.
-	Deadlock *bool `yaml:"deadlock"`
-	// Opens: true requires a wait that opens by itself when others have left the shared pool,
-	// which is no deadlock; false allows none.
-	Opens *bool `yaml:"opens_by_itself"`
+	Expect `yaml:",inline"`
+
 	// Detected: true requires every deadlock to be declared, and at least one; false
 	// allows no declaration at all, right or wrong.
 	Detected string `yaml:"detected" schema:"true|false|either,default=either"`
-	// FalseAlarm: true requires a declaration that is not true when it is made, false
-	// allows none.
-	FalseAlarm *bool `yaml:"false_alarm"`
-	// Missed: true requires a deadlock that nobody declared while it lasted, false
-	// allows none.
-	Missed *bool `yaml:"missed"`
-	// Trigger is what every true declaration must name.
-	Trigger *fileTrigger `yaml:"trigger"`
 	// LosslessLost is how many lossless frames may be lost at most, or any, for a scenario whose
 	// own events lose some. A scenario that does not say it expects that none is lost.
 	LosslessLost string `yaml:"lossless_lost" schema:"number or any,default=0"`
-	// MaxLatency bounds the time from the onset of a deadlock to its true declaration.
-	MaxLatency unit.Time `yaml:"max_latency" schema:"time"`
-	// MinXOFF is how many pauses there must be at least.
-	MinXOFF int `yaml:"pfc_xoff_min" schema:"0..1073741824,default=0"`
-	// SimOnly is why these expectations only hold in a simulation; a live lab refuses
-	// the scenario and gives this reason.
-	SimOnly string `yaml:"sim_only" schema:"text"`
-}
-
-// fileTrigger is the initial trigger of a deadlock.
-type fileTrigger struct {
-	Node string `yaml:"node" schema:"node,required"`
-	Kind string `yaml:"kind" schema:"switch|host"`
-	// OnLoop: the trigger is a switch of the loop itself.
-	OnLoop *bool `yaml:"on_loop"`
 }
 
 // Defaults of a file.
@@ -364,8 +338,8 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		p.Faultf("name", "missing: a scenario has a name")
 	}
 	p.oneLine("name", s.Name)
-	p.choice("detector", s.Detector, append([]string{"none"}, known.Detectors...))
-	p.choice("response", s.Response, append([]string{"none"}, known.Responses...))
+	p.Choice("detector", s.Detector, append([]string{"none"}, known.Detectors...))
+	p.Choice("response", s.Response, append([]string{"none"}, known.Responses...))
 	if s.Duration = f.Duration; s.Duration == 0 || s.Duration > longest {
 		p.Faultf("duration", "%s: a scenario lasts more than 0s and at most 24h", s.Duration)
 		s.Duration = 0
@@ -378,7 +352,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	p.profile(s, f.Platform, f.Host)
 	p.end, p.lossless, p.mtu = s.Duration, s.PFC.Lossless, s.MTU
 	s.Routes = p.routes(f.Routes)
-	s.Dead = p.dead(f.Dead)
+	s.Dead = p.hosts("dead", f.Dead)
 	s.FloodAll = f.Flood == "all"
 	s.Flows = p.flows(s, f.Flows)
 	p.workloads(s, f.Workload, f.NICs)
@@ -387,7 +361,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		s.Prevention = p.prevention(s, *f.Prevention)
 	}
 	if f.Congestion != nil {
-		s.Congestion = p.congestion(s, *f.Congestion)
+		s.Congestion = p.congestion(s, f.Congestion)
 	}
 	s.Events = p.events(s, f.Events)
 	s.NICs = p.nics(s, f.NICs)
@@ -467,18 +441,8 @@ func (p *parser) checkStart(path string, s start) {
 }
 
 func (p *parser) within(path string, n, lo, hi int) int {
-	if n < lo || n > hi {
-		p.Faultf(path, "%d: use %d to %d", n, lo, hi)
-	}
+	p.Within(path, n, lo, hi)
 	return n
-}
-
-func (p *parser) choice(path, s string, valid []string) bool {
-	ok := slices.Contains(valid, s)
-	if !ok {
-		p.Faultf(path, "%q%s; use %s", s, strictyaml.DidYouMean(s, valid), strings.Join(valid, ", "))
-	}
-	return ok
 }
 
 // What a fault of aboveZero shows.

@@ -55,7 +55,7 @@ func (p *parser) platform(s *Scenario, name string) *buffer.Platform {
 	}
 	m, err := buffer.PlatformNamed(name)
 	if err != nil {
-		p.choice("platform", name, buffer.Platforms())
+		p.Choice("platform", name, buffer.Platforms())
 		return nil
 	}
 	b := &s.Buffer

@@ -170,7 +170,7 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 	} else {
 		var err error
 		f, err = given[0].make()
-		p.fault("topology."+given[0].key, err)
+		p.Fault("topology."+given[0].key, err)
 	}
 	if f == nil {
 		return nil
@@ -215,12 +215,6 @@ func (p *parser) rewire(f *topo.Fabric, list []fileRewire) *topo.Fabric {
 		return f
 	}
 	return rewired
-}
-
-func (p *parser) fault(path string, err error) {
-	if err != nil {
-		p.Faultf(path, "%v", err)
-	}
 }
 
 // explicit builds a fabric of named nodes. A fault of a node or a link is reported at

@@ -203,6 +203,31 @@ func (d *Doc) Faultf(path, format string, args ...any) {
 	d.add(d.At(path, fmt.Sprintf(format, args...)))
 }
 
+// Fault adds err, unless nil, at the key path.
+func (d *Doc) Fault(path string, err error) {
+	if err != nil {
+		d.Faultf(path, "%v", err)
+	}
+}
+
+// Within adds a fault unless the value n of the key path is lo to hi, and reports whether it is.
+func (d *Doc) Within(path string, n, lo, hi int) bool {
+	ok := n >= lo && n <= hi
+	if !ok {
+		d.Faultf(path, "%d: use %d to %d", n, lo, hi)
+	}
+	return ok
+}
+
+// Choice adds a fault unless the value s of the key path is one of these, and reports whether it is.
+func (d *Doc) Choice(path, s string, valid []string) bool {
+	ok := slices.Contains(valid, s)
+	if !ok {
+		d.Faultf(path, "%q%s; use %s", s, DidYouMean(s, valid), strings.Join(valid, ", "))
+	}
+	return ok
+}
+
 // hidden reports whether a key, or one above it, has a fault of Faultf.
 func (d *Doc) hidden(path string) bool {
 	for ; path != ""; path = parent(path) {

@@ -15,7 +15,7 @@ func MaxFrame(mtu int) int { return mtu + ether.HeaderLen }
 // CheckMTU adds to d the fault of an MTU, at d's key path. It returns the MTU by which to
 // judge the other keys: the default in the place of a wrong one.
 func CheckMTU(d *strictyaml.Doc, path string, mtu int) int {
-	if !within(d, path, mtu, DefaultMTU, MaxMTU) {
+	if !d.Within(path, mtu, DefaultMTU, MaxMTU) {
 		return DefaultMTU
 	}
 	return mtu

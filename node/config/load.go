@@ -55,8 +55,8 @@ func LoadSwitch(name string, data []byte, settings ...strictyaml.Setting) (s Swi
 	trusting := warnPeers(d, s.Ports)
 	s.Fill()
 	warnings = checkSwitch(d, &s)
-	choice(d, "detector", s.Detector, catalog.Names()...)
-	choice(d, "response", s.Response, respond.Names()...)
+	d.Choice("detector", s.Detector, catalog.Names())
+	d.Choice("response", s.Response, respond.Names())
 	if err = d.Err(); err == nil {
 		warnings = append(warnings, trusting...)
 	}
