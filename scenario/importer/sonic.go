@@ -203,8 +203,10 @@ func (t table) field(key, name string) string {
 }
 
 // keys are those of a table, in order.
-func (t table) keys() []string {
-	keys := slices.Sorted(maps.Keys(t))
+func (t table) keys() []string { return keysOf(t) }
+
+func keysOf[V any](m map[string]V) []string {
+	keys := slices.Sorted(maps.Keys(m))
 	slices.SortFunc(keys, compareNames)
 	return keys
 }

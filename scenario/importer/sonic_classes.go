@@ -3,7 +3,6 @@ package importer
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,11 +195,7 @@ func (r *sonicReader) codePoints(c *configDB, ref string, lossless []int) map[in
 }
 
 // keysOf are the names of an entry's fields, in order.
-func (t table) keysOf(key string) []string {
-	names := slices.Sorted(maps.Keys(t[key]))
-	slices.SortFunc(names, compareNames)
-	return names
-}
+func (t table) keysOf(key string) []string { return keysOf(t[key]) }
 
 // profile is the one that most ports have for their lossless classes.
 func (r *sonicReader) profile(ends []end, lossless []int) profile {
