@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/node/config"
@@ -80,12 +79,6 @@ type Path struct {
 const (
 	firstSrcPort = 49152
 	lastSrcPort  = 65535
-)
-
-// udp and roce are the IP protocol and destination port of every flow.
-const (
-	udp      = 17
-	rocePort = 4791
 )
 
 // Compile computes the Plan of s. The error, a strictyaml.Faults, names the flows whose
@@ -226,18 +219,23 @@ func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) 
 // Hash is the hash of flow i's addresses and ports, by which switches identify it.
 func (p *Plan) Hash(i int) uint32 {
 	f := p.Scenario.Flows[i]
-	return ether.FlowHash(uint32(p.Fabric.Nodes[f.From].Addr), uint32(p.Fabric.Nodes[f.To].Addr), udp, p.Flows[i].SrcPort, rocePort)
+	return p.hash(f, p.Flows[i].SrcPort)
 }
 
 // HashAs is the hash of a flow without Via, if it has this number in a scenario.
 func (p *Plan) HashAs(f Flow, number int) uint32 {
 	const ports = lastSrcPort - firstSrcPort + 1
-	return ether.FlowHash(uint32(p.Fabric.Nodes[f.From].Addr), uint32(p.Fabric.Nodes[f.To].Addr), udp, uint16(firstSrcPort+number%ports), rocePort)
+	return p.hash(f, uint16(firstSrcPort+number%ports))
+}
+
+// hash is that of frames of f with this source port.
+func (p *Plan) hash(f Flow, srcPort uint16) uint32 {
+	from, to := p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr
+	return uint32(config.LimitFlow{From: from, To: to, SrcPort: srcPort}.ID())
 }
 
 func (p *Plan) route(f Flow, srcPort uint16, failed func(int) bool) Path {
-	hash := ether.FlowHash(uint32(p.Fabric.Nodes[f.From].Addr), uint32(p.Fabric.Nodes[f.To].Addr), udp, srcPort, rocePort)
-	hops, err := p.Table.Path(f.From, f.To, hash, f.TTL, failed)
+	hops, err := p.Table.Path(f.From, f.To, p.hash(f, srcPort), f.TTL, failed)
 	return Path{SrcPort: srcPort, Hops: hops, Err: err}
 }
 

@@ -91,7 +91,7 @@ func (s Switch) BuildBuffer() buffer.Config {
 
 // FlowID is how switches tell the flow f of a checked h from others.
 func (h Host) FlowID(f Flow) detect.FlowID {
-	return detect.FlowID(ether.FlowHash(uint32(h.Address.IP), uint32(f.To), ether.ProtoUDP, f.SrcPort, host.Port))
+	return LimitFlow{h.Address.IP, f.To, f.SrcPort}.ID()
 }
 
 // Build turns a checked configuration into the machine's, as Switch.Build does.

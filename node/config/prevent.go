@@ -36,8 +36,8 @@ type LimitFlow struct {
 	SrcPort uint16    `yaml:"src_port" schema:"1..65535,required"`
 }
 
-// id is how the switch identifies the flow.
-func (f LimitFlow) id() detect.FlowID {
+// ID is how a switch identifies the flow.
+func (f LimitFlow) ID() detect.FlowID {
 	return detect.FlowID(ether.FlowHash(uint32(f.From), uint32(f.To), ether.ProtoUDP, f.SrcPort, host.Port))
 }
 
@@ -55,7 +55,7 @@ func (s *Switch) buildPrevention(c *dataplane.Config) {
 	for _, l := range s.Limits {
 		limit := dataplane.Limit{In: unit.Port(l.Port), Rate: l.Rate}
 		if l.Flow != nil {
-			limit.Flow = l.Flow.id()
+			limit.Flow = l.Flow.ID()
 		} else {
 			limit.OfClass, limit.Class = true, unit.Priority(*l.Class)
 		}
