@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/node/config"
@@ -89,9 +90,7 @@ func Compile(s *Scenario) (*Plan, error) {
 		Scenario: s, Fabric: s.Fabric, Table: topo.NewTable(s.Fabric), lists: map[unit.PortSet][]int{},
 		from: make([][]int, len(s.Fabric.Nodes)), to: make([][]int, len(s.Fabric.Nodes)), taken: map[conversation]bool{}, fewest: map[string]int{},
 	}
-	for _, sub := range s.Fabric.Subnets {
-		p.prefixes = append(p.prefixes, prefix(sub))
-	}
+	p.prefixes = lists.Map(s.Fabric.Subnets, prefix)
 	doc := s.doc
 	if doc == nil {
 		doc = strictyaml.NewDoc(s.Name)
@@ -240,10 +239,7 @@ func (p *Plan) route(f Flow, srcPort uint16, failed func(int) bool) Path {
 }
 
 func (p *Plan) noWay(f Flow, ways []string) error {
-	var via []string
-	for _, v := range f.Via {
-		via = append(via, p.Fabric.Nodes[v].Name)
-	}
+	via := lists.Map(f.Via, func(v int) string { return p.Fabric.Nodes[v].Name })
 	return fmt.Errorf("no path of flow %q visits [%s] in this order, whatever its source port, once the links have failed that fail for good; paths that it takes: %s (the key routes gives it others)",
 		f.Name, strings.Join(via, ", "), strings.Join(ways, "; "))
 }
@@ -370,9 +366,7 @@ func (p *Plan) hostConfig(i int) config.Host {
 		GatewayMAC: p.Fabric.GatewayMAC(i),
 		RxBuffer:   cmp.Or(p.Scenario.headroom(topo.End{Node: i}), p.Scenario.RxBuffer),
 	}
-	for _, j := range p.from[i] {
-		h.Flows = append(h.Flows, p.flow(p.Scenario.Flows[j], p.Flows[j]))
-	}
+	h.Flows = lists.Map(p.from[i], func(j int) config.Flow { return p.flow(p.Scenario.Flows[j], p.Flows[j]) })
 	for _, j := range p.to[i] {
 		if f := p.Scenario.Flows[j]; f.RC != nil {
 			h.Peers = append(h.Peers, config.Peer{

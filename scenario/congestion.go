@@ -56,7 +56,7 @@ func (c *Congestion) marks() bool { return c != nil && (c.ECN != nil || c.Phanto
 func (s *Scenario) lowestXOFF() int {
 	lowest := s.Buffer.XOFFThreshold()
 	if v := s.Prevention; v != nil && v.Thresholds != nil {
-		lowest = s.Buffer.Size + min(v.Thresholds.Down.StaticTh, v.Thresholds.Up.StaticTh)
+		lowest = s.Buffer.Size + min(*v.Thresholds.Down.StaticTh, *v.Thresholds.Up.StaticTh)
 	}
 	return lowest
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
@@ -390,10 +391,7 @@ type parser struct {
 
 // profile fills in the buffer profile, the hosts' buffers and the PFC settings and checks them.
 func (p *parser) profile(s *Scenario, platform string, host fileHost) {
-	var ports []config.Port
-	for _, l := range s.Links {
-		ports = append(ports, config.Port{Rate: l.Rate})
-	}
+	ports := lists.Map(s.Links, func(l LinkSpeed) config.Port { return config.Port{Rate: l.Rate} })
 	s.PFC.Fill(ports)
 	m, xoff := p.platform(s, platform), s.Buffer.XOFF != nil
 	s.Buffer.Fill()
@@ -472,13 +470,9 @@ func (p *parser) node(path, name, want string) (int, bool) {
 	if slices.ContainsFunc(p.names, func(n topo.ExplicitNode) bool { return n.Name == name && is(n.Kind) }) {
 		return 0, false
 	}
-	var names []string
-	for _, n := range p.names {
-		if is(n.Kind) {
-			names = append(names, n.Name)
-		}
-	}
 	if len(p.names) > 0 {
+		of := lists.Where(p.names, func(n topo.ExplicitNode) bool { return is(n.Kind) })
+		names := lists.Map(of, func(n topo.ExplicitNode) string { return n.Name })
 		p.Faultf(path, "no %s is called %q%s; there are %s", want, name, strictyaml.DidYouMean(name, names), span(names))
 	}
 	return 0, false

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/node/config"
 	"softswitch/unit"
@@ -216,11 +217,8 @@ func (p *parser) way(ways map[turn]way, s *Scenario, path string, f fileFlow, fl
 
 // peersAt names the switches that ports of switch at lead to.
 func (p *parser) peersAt(at int, ports unit.PortSet) string {
-	var names []string
-	for _, j := range list(ports) {
-		names = append(names, p.fabric.Nodes[p.fabric.Nodes[at].Ports[j].Peer.Node].Name)
-	}
-	return strings.Join(names, ", ")
+	peer := func(j int) string { return p.fabric.Nodes[p.fabric.Nodes[at].Ports[j].Peer.Node].Name }
+	return strings.Join(lists.Map(list(ports), peer), ", ")
 }
 
 func or(n *int, def int) int {

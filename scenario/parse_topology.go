@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/link/auth"
 	"softswitch/node/config"
 	"softswitch/topo"
@@ -26,14 +28,9 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	if f == nil {
 		return nil, []LinkSpeed{def}
 	}
-	p.fabric, p.names = f, nil
-	for _, n := range f.Nodes {
-		p.names = append(p.names, topo.ExplicitNode{Name: n.Name, Kind: n.Kind})
-	}
-	links := make([]LinkSpeed, len(f.Links))
-	for i := range links {
-		links[i] = def
-	}
+	p.fabric = f
+	p.names = lists.Map(f.Nodes, func(n topo.Node) topo.ExplicitNode { return topo.ExplicitNode{Name: n.Name, Kind: n.Kind} })
+	links := slices.Repeat([]LinkSpeed{def}, len(f.Links))
 	for i, o := range t.Overrides {
 		path := fmt.Sprintf("topology.overrides[%d]", i)
 		speed := p.speed(path, o.Link, o.fileLink, def)

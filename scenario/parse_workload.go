@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/scenario/workload"
@@ -127,9 +128,7 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 		return nil
 	}
 	hosts := p.workers(s, path+".hosts", f.Hosts, nics)
-	for _, h := range hosts {
-		w.Rates = append(w.Rates, s.Links[p.fabric.Nodes[h].Ports[0].Link].Rate)
-	}
+	w.Rates = lists.Map(hosts, func(h int) unit.Rate { return s.Links[p.fabric.Nodes[h].Ports[0].Link].Rate })
 	if n := len(hosts); n < 2 {
 		p.Faultf(path+".hosts", "%d hosts: a workload has at least 2", n)
 	} else if w.FanIn >= n {

@@ -99,10 +99,10 @@ type Doc struct {
 }
 
 // Read parses data, the content of the file called name, into the struct that
-// dst points to. Keys are those of its Fields' yaml tags; interfaces are not supported. A key that dst does not have, the lack of one whose schema
-// tag says "required", a value of the wrong kind or out of the field's range, and a key
-// given twice are faults; their fields keep the value they had. Fields without a key keep
-// theirs too.
+// dst points to. Keys are those of its Fields' yaml tags; interfaces are not supported. A key that dst
+// does not have, the lack of one whose schema tag says "required", a value of the wrong kind or out of
+// the field's range, and a key given twice are faults; their fields keep the value they had. Fields
+// without a key keep theirs too.
 //
 // Scalars of every kind are taken for a string field as they are written, and so for a
 // type with UnmarshalText, whose error is the fault and for which "" is empty. An

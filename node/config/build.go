@@ -12,6 +12,7 @@ import (
 	"softswitch/host/congestion"
 	"softswitch/host/nic"
 	"softswitch/internal/ether"
+	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
@@ -61,12 +62,8 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	if s.RouterID != 0 {
 		c.RouterID = s.RouterID.Netip()
 	}
-	for _, a := range s.ARP {
-		c.ARP = append(c.ARP, dataplane.Neighbour{IP: a.IP.Netip(), MAC: a.MAC})
-	}
-	for _, m := range s.MAC {
-		c.MAC = append(c.MAC, dataplane.Station{MAC: m.MAC, Port: unit.Port(m.Port)})
-	}
+	c.ARP = lists.Map(s.ARP, func(a ARP) dataplane.Neighbour { return dataplane.Neighbour{IP: a.IP.Netip(), MAC: a.MAC} })
+	c.MAC = lists.Map(s.MAC, func(m MAC) dataplane.Station { return dataplane.Station{MAC: m.MAC, Port: unit.Port(m.Port)} })
 	return c
 }
 
@@ -114,9 +111,7 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	for _, p := range h.Peers {
 		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: p.From.Netip(), SrcPort: p.SrcPort, Class: unit.Priority(p.Class), TTL: uint8(p.TTL)})
 	}
-	for _, a := range h.Acts {
-		c.Acts = append(c.Acts, a.Build())
-	}
+	c.Acts = lists.Map(h.Acts, Act.Build)
 	slices.SortStableFunc(c.Acts, func(a, b host.Act) int { return int(a.At - b.At) })
 	return c
 }

@@ -21,11 +21,9 @@ func CheckMTU(d *strictyaml.Doc, path string, mtu int) int {
 	return mtu
 }
 
-// CheckFrame adds to d the fault of a flow's length of frames in bytes, at d's key path,
-// and returns the length.
-func CheckFrame(d *strictyaml.Doc, path string, frame, mtu int) int {
+// CheckFrame adds to d the fault of a flow's length of frames in bytes, at d's key path.
+func CheckFrame(d *strictyaml.Doc, path string, frame, mtu int) {
 	if longest := MaxFrame(mtu); frame < minFrame || frame > longest {
 		d.Faultf(path, "%d: use %d to %d, as the mtu is %d", frame, minFrame, longest, mtu)
 	}
-	return frame
 }

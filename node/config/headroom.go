@@ -19,12 +19,8 @@ type HeadroomPool struct {
 	// what ports have of their own, divided by it.
 	Ratio *int `yaml:"ratio,omitempty" schema:"1..10000"`
 	// Port is what each port has of its own in bytes, which its groups use first.
-	Port *int `yaml:"port,omitempty" schema:"0..1073741824,default=10240"`
+	Port *int `yaml:"port,omitempty" schema:"0..1073741824,default=10240"` // as Nvidia's Spectrum (sonic-net/sonic-swss, cfgmgr/buffer_pool_mellanox.lua)
 }
-
-// DefaultPortHeadroom is what a port has beside a pool, as Nvidia's Spectrum has it
-// (sonic-net/sonic-swss, cfgmgr/buffer_pool_mellanox.lua).
-const DefaultPortHeadroom = 10240
 
 // mostBytes is the most that any size of a buffer may be.
 const mostBytes = 1 << 30
@@ -121,8 +117,7 @@ func checkHeadroom(d *strictyaml.Doc, b *Buffer) {
 	if h == nil || d.Faulty("buffer.headroom_pool") {
 		return
 	}
-	switch {
-	case (h.Size == nil) == (h.Ratio == nil):
+	if (h.Size == nil) == (h.Ratio == nil) {
 		d.Faultf("buffer.headroom_pool", "a pool has a size in bytes or a ratio: write one of the two, such as {ratio: 2}")
 	}
 }

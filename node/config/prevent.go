@@ -6,6 +6,7 @@ import (
 	"softswitch/detect"
 	"softswitch/host"
 	"softswitch/internal/ether"
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -47,9 +48,7 @@ func (s *Switch) buildPrevention(c *dataplane.Config) {
 		c.Rewrites = append(c.Rewrites, dataplane.Rewrite{Class: unit.Priority(r.Class), In: portSet(r.In), Out: portSet(r.Out), To: unit.Priority(r.To)})
 	}
 	if c.Bands.Width = s.TTLBand; s.TTLBand > 0 {
-		for _, class := range s.PFC.Lossless {
-			c.Bands.Classes = append(c.Bands.Classes, unit.Priority(class))
-		}
+		c.Bands.Classes = lists.Map(s.PFC.Lossless, func(c int) unit.Priority { return unit.Priority(c) })
 	}
 	c.NoFlood = s.NoFlood
 	for _, l := range s.Limits {

@@ -244,11 +244,8 @@ func (r *sonicReader) profileOf(e end, class int) (p profile, ok bool) {
 	}
 	field := func(of string) string {
 		text := e.at.Profile.field(name, of)
-		switch n, err := strconv.Atoi(text); {
-		case text == "":
-		case err != nil:
-			r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number", of, text)
-		case n < 0 && of != "dynamic_th": // a power of two
+		n, whole := r.whole(e.at, "BUFFER_PROFILE|"+name, of, text)
+		if whole && n < 0 && of != "dynamic_th" { // a power of two
 			r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number, 0 or above", of, text)
 		}
 		return text
@@ -265,6 +262,15 @@ func (r *sonicReader) profileOf(e end, class int) (p profile, ok bool) {
 		r.pools(e.at, pool, &p)
 	}
 	return p, true
+}
+
+// whole reads a field of a place, and reports whether it is a whole number; "" is 0.
+func (r *sonicReader) whole(c *configDB, place, field, text string) (n int, ok bool) {
+	n, err := strconv.Atoi(cmp.Or(text, "0"))
+	if err != nil {
+		r.faultf(c, place, "%s is %q; want a whole number", field, text)
+	}
+	return n, err == nil
 }
 
 // inRange reports whether a class is in "3-4" or "3".

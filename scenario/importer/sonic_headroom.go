@@ -184,16 +184,14 @@ func (r *sonicReader) parameter(c *configDB, name string) string {
 		if text == "" {
 			continue
 		}
-		if _, err := strconv.Atoi(text); err != nil {
-			r.faultf(c, "DEFAULT_LOSSLESS_BUFFER_PARAMETER|"+key, "%s is %q; want a whole number", name, text)
-		}
+		r.whole(c, "DEFAULT_LOSSLESS_BUFFER_PARAMETER|"+key, name, text)
 		return text
 	}
 	return ""
 }
 
 // nvidia reports whether a switch is one of Nvidia's, whose ports have headroom of their own beside
-// the pool (config.DefaultPortHeadroom).
+// the pool (config.HeadroomPool).
 func nvidia(c *configDB) bool {
 	what := strings.ToLower(c.Metadata.field("localhost", "platform") + " " + c.Metadata.field("localhost", "hwsku"))
 	return slices.ContainsFunc([]string{"mlnx", "mellanox", "nvidia", "acs-msn"}, func(s string) bool { return strings.Contains(what, s) })

@@ -100,7 +100,7 @@ func TestThresholdsByPosition(t *testing.T) {
 			s := parse(t, name)
 			th, offset := *s.Buffer.StaticTh, *s.Buffer.XONOffset
 			at := func(percent int) scenario.Threshold {
-				return scenario.Threshold{StaticTh: th * percent / 100, XONOffset: offset + th*(percent-100)/100}
+				return scenario.Threshold{StaticTh: new(th * percent / 100), XONOffset: new(offset + th*(percent-100)/100)}
 			}
 			s.Prevention = &scenario.Prevention{Thresholds: &scenario.Thresholds{Down: at(tc.down), Up: at(tc.up), PerLevel: th * tc.level / 100}}
 			if v := simulate(t, s); v.Deadlock != tc.deadlock || v.LosslessLost != 0 {
