@@ -59,17 +59,42 @@ type Flow struct {
 	To      netip.Addr
 	SrcPort uint16
 	Class   unit.Priority
-	Rate    unit.Rate // on the wire; 0: as fast as the link
-	Frame   int       // bytes without FCS
-	// Bytes, unless 0, is how many bytes of frames, without FCS, the flow sends; then it
-	// is over. The last frame is as short as that takes, but not below FrameMin.
-	Bytes uint64
-	TTL   uint8
-	Start unit.Time
-	Stop  unit.Time // unit.Never: does not stop
-	// RC, unless nil, makes it a reliable connection: Bytes is then those of its messages,
-	// after Stop no message begins, and Frame does not count.
-	RC *roce.ConnectionConfig
+	Stream
+}
+
+// Stream is what a flow sends, and when: in a scenario, in the file of a host and in the host.
+// The comments, the keys and the schema tags are those of files (package schema).
+type Stream struct {
+	// Rate on the wire, or "line" for that of the host's link.
+	Rate unit.FlowRate `yaml:"rate" schema:"rate or line,default=line"`
+	// Frame is the length in bytes without FCS, at most the mtu + 14.
+	Frame int `yaml:"frame" schema:"64..9230,default=1000"`
+	// Size is how many bytes of frames the flow sends, after which it is over. The last
+	// frame is shorter for that, but at least 64 bytes. 0 is no bound.
+	Size int `yaml:"size,omitempty" schema:"0..1099511627776,default=0"`
+	TTL  int `yaml:"ttl" schema:"1..255,default=64"`
+	// Transport is udp, or rc: messages over a reliable connection of RoCEv2, whose frames
+	// are as long as rc.path_mtu makes them. Size is then the bytes of all messages.
+	Transport string `yaml:"transport,omitempty" schema:"udp|rc,default=udp"`
+	RC        *RC    `yaml:"rc,omitempty"`
+	// Start is relative to the start of the scenario, as all times are.
+	Start unit.Time `yaml:"start" schema:"time,default=0s"`
+	// Stop is later than Start; 0s means never.
+	Stop unit.Time `yaml:"stop,omitempty" schema:"time,default=0s"`
+}
+
+// RC is how a flow of transport rc uses its reliable connection.
+type RC struct {
+	// Message is the length of each message in bytes; an RDMA write.
+	Message int `yaml:"message,omitempty" schema:"1..2147483648,default=65536"`
+	// PathMTU is the payload of a full packet in bytes: 256, 512, 1024, 2048 or 4096.
+	PathMTU int `yaml:"path_mtu,omitempty" schema:"256|512|1024|2048|4096,default=1024"`
+	// Window is how many messages may be outstanding.
+	Window int `yaml:"window,omitempty" schema:"1..64,default=4"`
+	// Timeout is how long the sender waits for an acknowledgement before it sends again;
+	// Retries is how often in a row, before it gives up.
+	Timeout *unit.Time `yaml:"timeout,omitempty" schema:"time,default=67ms"`
+	Retries *int       `yaml:"retries,omitempty" schema:"0..1000000,default=7"`
 }
 
 // Congestion is how the connections of a host keep to what a fabric carries: by DCQCN or by
@@ -176,16 +201,16 @@ func (c *Config) checkRC(f *Flow) error {
 	switch {
 	case f.Number > numberMax:
 		return fmt.Errorf("flow %s: number %d; valid for a reliable connection: 0 to %d", f.Name, f.Number, numberMax)
-	case k.MTU < MTUMin || k.MTU > MTUMax || k.MTU&(k.MTU-1) != 0:
-		return fmt.Errorf("flow %s: path MTU of %d bytes; valid: a power of two from %d to %d", f.Name, k.MTU, MTUMin, MTUMax)
+	case k.PathMTU < MTUMin || k.PathMTU > MTUMax || k.PathMTU&(k.PathMTU-1) != 0:
+		return fmt.Errorf("flow %s: path MTU of %d bytes; valid: a power of two from %d to %d", f.Name, k.PathMTU, MTUMin, MTUMax)
 	case k.Message < 1 || k.Message > MessageMax:
 		return fmt.Errorf("flow %s: messages of %d bytes; valid: 1 to %d", f.Name, k.Message, MessageMax)
 	case k.Window < 1 || k.Window > WindowMax:
 		return fmt.Errorf("flow %s: window of %d messages; valid: 1 to %d", f.Name, k.Window, WindowMax)
-	case k.Timeout <= 0 || k.Retries < 0 || k.AckEvery < 1:
-		return fmt.Errorf("flow %s: timeout %d ns, %d retries, an acknowledgement every %d packets; valid: above 0, 0 or more, 1 or more", f.Name, k.Timeout, k.Retries, k.AckEvery)
-	case FrameOf(k.MTU) > c.MaxFrame:
-		return fmt.Errorf("flow %s: frames of %d bytes; valid: up to %d", f.Name, FrameOf(k.MTU), c.MaxFrame)
+	case *k.Timeout <= 0 || *k.Retries < 0:
+		return fmt.Errorf("flow %s: timeout %d ns, %d retries; valid: above 0, 0 or more", f.Name, *k.Timeout, *k.Retries)
+	case FrameOf(k.PathMTU) > c.MaxFrame:
+		return fmt.Errorf("flow %s: frames of %d bytes; valid: up to %d", f.Name, FrameOf(k.PathMTU), c.MaxFrame)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const (
 // build writes frame seq of flow fl, of size bytes, into b, which has that length or is
 // only the frame's beginning. It leaves the bytes behind the payload as they are.
 func (h *Host) build(b []byte, fl *Flow, size int, seq uint64, now unit.Time) {
-	h.buildHeaders(b, fl.To, fl.SrcPort, DSCP(fl.Class)<<2, fl.TTL, size)
+	h.buildHeaders(b, fl.To, fl.SrcPort, DSCP(fl.Class)<<2, uint8(fl.TTL), size)
 	putRecord(b[headerLen:], fl.Number, seq, now)
 }
 

@@ -62,7 +62,7 @@ func testConfig(flows ...Flow) Config {
 
 // flow is flow number n to the peer, of frames of 1514 bytes, for ever.
 func flow(n uint32, c unit.Priority, r unit.Rate) Flow {
-	return Flow{Number: n, Name: "f", To: peerIP, SrcPort: 49152 + uint16(n), Class: c, Rate: r, Frame: 1514, TTL: 64, Stop: unit.Never}
+	return Flow{Number: n, Name: "f", To: peerIP, SrcPort: 49152 + uint16(n), Class: c, Stream: Stream{Rate: unit.FlowRate(r), Frame: 1514, TTL: 64}}
 }
 
 // newTestHost makes a host whose clock is at 1 s and whose link is up. When the

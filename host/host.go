@@ -221,8 +221,8 @@ func (h *Host) Start(at unit.Time) {
 	for i := range h.flows {
 		s := &h.flows[i]
 		s.due, s.end = at+s.Flow.Start, math.MaxUint64
-		if s.Bytes > 0 {
-			s.end = s.sent + s.Bytes
+		if s.Size > 0 {
+			s.end = s.sent + uint64(s.Size)
 		}
 		if s.rc != nil {
 			if !again {

@@ -164,8 +164,14 @@ const (
 const remoteAddress = 1 << 32
 
 func (h *Host) newRequester(f *Flow) *requester {
-	r := &requester{ConnectionConfig: *f.RC, began: make([]unit.Time, f.RC.Window)}
-	r.Total = f.Bytes
+	k := f.RC
+	r := &requester{
+		ConnectionConfig: roce.ConnectionConfig{
+			Shape:  roce.Shape{MTU: k.PathMTU, Message: k.Message, Total: uint64(f.Size)},
+			Window: k.Window, Timeout: *k.Timeout, Retries: *k.Retries, AckEvery: roce.AckEvery,
+		},
+		began: make([]unit.Time, k.Window),
+	}
 	switch k := h.cfg.Congestion; {
 	case k == nil:
 	case k.DCQCN != nil:
@@ -180,11 +186,11 @@ func (h *Host) newRequester(f *Flow) *requester {
 func (h *Host) rateOf(s *sender) unit.Rate {
 	k := h.cfg.Congestion
 	if s.rc == nil || k == nil {
-		return s.Rate
+		return unit.Rate(s.Rate)
 	}
 	rate := s.rc.allowed(h.now, k)
 	if s.Rate != 0 {
-		rate = min(rate, s.Rate)
+		rate = min(rate, unit.Rate(s.Rate))
 	}
 	return rate
 }
@@ -257,7 +263,7 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 			r.stamps.put(p.Seq+1, h.now)
 		}
 	}
-	b := h.buildPacket(f, s.To, s.SrcPort, tos, s.TTL, &hd, p.Payload)
+	b := h.buildPacket(f, s.To, s.SrcPort, tos, uint8(s.TTL), &hd, p.Payload)
 	if p.Payload >= payloadLen {
 		putRecord(b, s.Number, s.seq-r.zero, h.now)
 	} else {

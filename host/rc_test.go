@@ -38,8 +38,8 @@ type flight struct {
 // connection is flow n as a reliable connection of messages of so many bytes.
 func connection(n uint32, message int, bytes uint64) Flow {
 	f := flow(n, 3, 0)
-	f.Bytes = bytes
-	f.RC = &roce.ConnectionConfig{Shape: roce.Shape{MTU: 1024, Message: message}, Window: 4, Timeout: ms, Retries: 7, AckEvery: roce.AckEvery}
+	f.Size = int(bytes)
+	f.RC = &RC{PathMTU: 1024, Message: message, Window: 4, Timeout: new(ms), Retries: new(7)}
 	return f
 }
 
@@ -145,8 +145,8 @@ func TestTendReference(t *testing.T) {
 			var flows []Flow
 			for n := range uint32(2 + r.IntN(5)) {
 				f := connection(n, 1+r.IntN(5000), uint64(r.IntN(2)*r.IntN(20_000)))
-				if f.RC.Retries = r.IntN(3); r.IntN(3) == 0 {
-					f.RC, f.Rate = nil, 5*mbit
+				if *f.RC.Retries = r.IntN(3); r.IntN(3) == 0 {
+					f.RC, f.Rate = nil, unit.FlowRate(5*mbit)
 				}
 				if f.Start = unit.Time(r.IntN(4)) * ms; r.IntN(2) == 0 {
 					f.Stop = f.Start + unit.Time(1+r.IntN(8000))*us
@@ -453,7 +453,7 @@ func TestTimely(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := connection(1, 10_000, 0)
-	f.RC.Timeout = 50 * ms
+	*f.RC.Timeout = 50 * ms
 	p := withControl(t, &Congestion{Timely: &params, CNPClass: 6}, f)
 	p.run(20 * ms)
 	fast := p.messages(0)
@@ -487,7 +487,7 @@ func TestControllersAreTold(t *testing.T) {
 	play := func(name string, window, message int) {
 		const packet = 100 * us // at 100 Mbit/s
 		f := connection(1, message, 0)
-		f.RC.Window, f.RC.Timeout = window, 10*unit.Second
+		f.RC.Window, *f.RC.Timeout = window, 10*unit.Second
 		p := withControl(t, controls[name], f)
 		p.delay = max(50*us, min(unit.Time(window*((message+1023)/1024))*packet/2, 200*ms))
 		p.lose = func(b []byte) bool {
@@ -555,11 +555,11 @@ func TestNewRefusesConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(c *Config){
-		"path MTU of 1000 bytes; valid: a power of two from 256 to 4096": func(c *Config) { c.Flows[0].RC.MTU = 1000 },
+		"path MTU of 1000 bytes; valid: a power of two from 256 to 4096": func(c *Config) { c.Flows[0].RC.PathMTU = 1000 },
 		"messages of 0 bytes":                     func(c *Config) { c.Flows[0].RC.Message = 0 },
 		"window of 65 messages; valid: 1 to 64":   func(c *Config) { c.Flows[0].RC.Window = 65 },
-		"timeout 0 ns":                            func(c *Config) { c.Flows[0].RC.Timeout = 0 },
-		"frames of 2122 bytes; valid: up to 1514": func(c *Config) { c.Flows[0].RC.MTU = 2048 },
+		"timeout 0 ns":                            func(c *Config) { *c.Flows[0].RC.Timeout = 0 },
+		"frames of 2122 bytes; valid: up to 1514": func(c *Config) { c.Flows[0].RC.PathMTU = 2048 },
 		"number 8388606":                          func(c *Config) { c.Flows[0].Number = numberMax + 1 },
 		"peer of flow 3":                          func(c *Config) { c.Peers = []Peer{{Number: 3}} },
 		"congestion: DCQCN false, TIMELY false; valid: one of them": func(c *Config) { c.Congestion = &Congestion{} },

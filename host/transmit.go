@@ -206,7 +206,7 @@ func (s *sender) size() int {
 
 // until is when a flow stops sending.
 func (h *Host) until(s *sender) unit.Time {
-	if s.Stop == unit.Never {
+	if s.Stop == 0 {
 		return unit.Never
 	}
 	return h.start + s.Stop

@@ -22,12 +22,12 @@ func TestBuildIsTheSlowTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 500 {
 		f := flow(r.Uint32(), unit.Priority(r.IntN(8)), 0)
-		f.Frame, f.TTL, f.SrcPort = FrameMin+r.IntN(1514-FrameMin+1), uint8(1+r.IntN(255)), uint16(r.Uint32())
+		f.Frame, f.TTL, f.SrcPort = FrameMin+r.IntN(1514-FrameMin+1), 1+r.IntN(255), uint16(r.Uint32())
 		h := newTestHost(t, testConfig(f))
 		seq, now := r.Uint64(), unit.Time(r.Int64())
 		got := bytes.Repeat([]byte{0xee}, f.Frame) // a slot that was used before
 		h.build(got, &f, f.Frame, seq, now)
-		want := slowFrame(ownMAC, gatewayMAC, ownIP, peerIP, f.Class, f.TTL, f.SrcPort, f.Frame, f.Number, seq, now)
+		want := slowFrame(ownMAC, gatewayMAC, ownIP, peerIP, f.Class, uint8(f.TTL), f.SrcPort, f.Frame, f.Number, seq, now)
 		n := headerLen + payloadLen
 		if !bytes.Equal(got[:n], want[:n]) {
 			t.Fatalf("seed %d: build:\n got %x\nwant %x", seed, got[:n], want[:n])
@@ -81,7 +81,7 @@ func TestBytes(t *testing.T) {
 		{2*1514 + 300, []int{1514, 1514, 300}},
 	} {
 		f := flow(1, 3, 0)
-		f.Bytes = c.bytes
+		f.Size = int(c.bytes)
 		h := startHost(t, testConfig(f))
 		for round := range 2 {
 			h.run(5 * ms)
@@ -441,7 +441,7 @@ func TestLeftOut(t *testing.T) {
 	stopping := flow(1, 3, 10*mbit)
 	stopping.Stop = 20 * ms
 	sized := flow(1, 3, 10*mbit)
-	sized.Bytes = 1514 * 10
+	sized.Size = 1514 * 10
 	frame := (10 * mbit).FrameTime(1514)
 	for _, c := range []struct {
 		name        string

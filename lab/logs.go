@@ -87,7 +87,7 @@ func to(h topo.Hop) topo.Hop { return topo.Hop{Node: h.Node, Out: h.Out} }
 // flowRate is the rate of a flow, that of its host's link at most.
 func flowRate(p *scenario.Plan, f scenario.Flow) unit.Rate {
 	line := p.Scenario.Links[p.Fabric.Nodes[f.From].Ports[0].Link].Rate
-	return min(cmp.Or(f.Rate, line), line)
+	return min(cmp.Or(unit.Rate(f.Rate), line), line)
 }
 
 // takes is the rate at which what is behind a hop takes frames: that of the link, or of a host that

@@ -10,6 +10,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
+	"softswitch/host"
 	"softswitch/internal/strictyaml"
 	"softswitch/internal/testkit"
 	"softswitch/link/impair"
@@ -240,8 +241,11 @@ func TestRefuseFlows(t *testing.T) {
 	from, _ := p.Fabric.Node("h1")
 	to, _ := p.Fabric.Node("h2")
 	flow := scenario.Flow{
-		Name: strings.Repeat("f", 64), From: from, To: to, Class: 3, Rate: 123_456_789, Frame: 1098, TTL: 255, Size: 1 << 40,
-		Start: 123456789, Stop: 123456790, RC: &scenario.RC{Message: 1 << 31, PathMTU: 1024, Window: 64, Timeout: 123456789, Retries: 1_000_000},
+		Name: strings.Repeat("f", 64), From: from, To: to, Class: 3,
+		Stream: host.Stream{
+			Rate: 123_456_789, Frame: 1098, TTL: 255, Size: 1 << 40, Start: 123456789, Stop: 123456790,
+			RC: &host.RC{Message: 1 << 31, PathMTU: 1024, Window: 64, Timeout: new(unit.Time(123456789)), Retries: new(1_000_000)},
+		},
 	}
 	p.Scenario.Flows = slices.Repeat([]scenario.Flow{flow}, maxHostFlows)
 	if err := Refuse(p.Scenario); err != nil {

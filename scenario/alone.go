@@ -30,7 +30,7 @@ func (p *Plan) alone(i, bytes int) unit.Time {
 	if f.RC == nil || bytes == 0 || p.Flows[i].Err != nil {
 		return 0
 	}
-	w := passage{links: p.way(i), rate: f.Rate}
+	w := passage{links: p.way(i), rate: unit.Rate(f.Rate)}
 	w.there, w.back = make([]unit.Time, len(w.links)), make([]unit.Time, len(w.links))
 	shape := roce.Shape{MTU: f.RC.PathMTU, Message: f.RC.Message, Total: uint64(bytes)}
 	skipped := uint64(0)

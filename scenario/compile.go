@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/internal/ether"
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/node/config"
@@ -82,12 +82,6 @@ const (
 	lastSrcPort  = 65535
 )
 
-// udp and roce are the IP protocol and destination port of every flow.
-const (
-	udp      = 17
-	rocePort = 4791
-)
-
 // Compile computes the Plan of s. The error, a strictyaml.Faults, names the flows whose
 // Via no source port leads through, and the overrides that leave a backup without
 // ports.
@@ -96,9 +90,7 @@ func Compile(s *Scenario) (*Plan, error) {
 		Scenario: s, Fabric: s.Fabric, Table: topo.NewTable(s.Fabric), lists: map[unit.PortSet][]int{},
 		from: make([][]int, len(s.Fabric.Nodes)), to: make([][]int, len(s.Fabric.Nodes)), taken: map[conversation]bool{}, fewest: map[string]int{},
 	}
-	for _, sub := range s.Fabric.Subnets {
-		p.prefixes = append(p.prefixes, prefix(sub))
-	}
+	p.prefixes = lists.Map(s.Fabric.Subnets, prefix)
 	doc := s.doc
 	if doc == nil {
 		doc = strictyaml.NewDoc(s.Name)
@@ -226,26 +218,28 @@ func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) 
 // Hash is the hash of flow i's addresses and ports, by which switches identify it.
 func (p *Plan) Hash(i int) uint32 {
 	f := p.Scenario.Flows[i]
-	return ether.FlowHash(uint32(p.Fabric.Nodes[f.From].Addr), uint32(p.Fabric.Nodes[f.To].Addr), udp, p.Flows[i].SrcPort, rocePort)
+	return p.hash(f, p.Flows[i].SrcPort)
 }
 
 // HashAs is the hash of a flow without Via, if it has this number in a scenario.
 func (p *Plan) HashAs(f Flow, number int) uint32 {
 	const ports = lastSrcPort - firstSrcPort + 1
-	return ether.FlowHash(uint32(p.Fabric.Nodes[f.From].Addr), uint32(p.Fabric.Nodes[f.To].Addr), udp, uint16(firstSrcPort+number%ports), rocePort)
+	return p.hash(f, uint16(firstSrcPort+number%ports))
+}
+
+// hash is that of frames of f with this source port.
+func (p *Plan) hash(f Flow, srcPort uint16) uint32 {
+	from, to := p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr
+	return uint32(config.LimitFlow{From: from, To: to, SrcPort: srcPort}.ID())
 }
 
 func (p *Plan) route(f Flow, srcPort uint16, failed func(int) bool) Path {
-	hash := ether.FlowHash(uint32(p.Fabric.Nodes[f.From].Addr), uint32(p.Fabric.Nodes[f.To].Addr), udp, srcPort, rocePort)
-	hops, err := p.Table.Path(f.From, f.To, hash, f.TTL, failed)
+	hops, err := p.Table.Path(f.From, f.To, p.hash(f, srcPort), f.TTL, failed)
 	return Path{SrcPort: srcPort, Hops: hops, Err: err}
 }
 
 func (p *Plan) noWay(f Flow, ways []string) error {
-	var via []string
-	for _, v := range f.Via {
-		via = append(via, p.Fabric.Nodes[v].Name)
-	}
+	via := lists.Map(f.Via, func(v int) string { return p.Fabric.Nodes[v].Name })
 	return fmt.Errorf("no path of flow %q visits [%s] in this order, whatever its source port, once the links have failed that fail for good; paths that it takes: %s (the key routes gives it others)",
 		f.Name, strings.Join(via, ", "), strings.Join(ways, "; "))
 }
@@ -372,9 +366,7 @@ func (p *Plan) hostConfig(i int) config.Host {
 		GatewayMAC: p.Fabric.GatewayMAC(i),
 		RxBuffer:   cmp.Or(p.Scenario.headroom(topo.End{Node: i}), p.Scenario.RxBuffer),
 	}
-	for _, j := range p.from[i] {
-		h.Flows = append(h.Flows, p.flow(p.Scenario.Flows[j], p.Flows[j]))
-	}
+	h.Flows = lists.Map(p.from[i], func(j int) config.Flow { return p.flow(p.Scenario.Flows[j], p.Flows[j]) })
 	for _, j := range p.to[i] {
 		if f := p.Scenario.Flows[j]; f.RC != nil {
 			h.Peers = append(h.Peers, config.Peer{
@@ -383,8 +375,7 @@ func (p *Plan) hostConfig(i int) config.Host {
 		}
 	}
 	if k := p.Scenario.Congestion; k != nil && k.Control != "none" && (len(h.Peers) > 0 || slices.ContainsFunc(h.Flows, func(f config.Flow) bool { return f.RC != nil })) {
-		class := int(k.CNPClass)
-		h.Congestion = &config.Congestion{Control: k.Control, Profile: k.Profile, CNPClass: &class, TimesSlower: k.TimesSlower}
+		h.Congestion = &config.Congestion{Control: k.Control, Profile: k.Profile, CNPClass: k.CNPClass, TimesSlower: k.TimesSlower}
 	}
 	if n := p.Scenario.Buffer.Slack; n != nil {
 		h.RxSlack = *n
@@ -396,13 +387,10 @@ func (p *Plan) hostConfig(i int) config.Host {
 
 func (p *Plan) flow(f Flow, path Path) config.Flow {
 	c := config.Flow{
-		Number: path.Number, Name: f.Name, To: p.Fabric.Nodes[f.To].Addr,
-		SrcPort: path.SrcPort, Class: int(f.Class), Rate: config.FlowRate(f.Rate), Frame: f.Frame, Size: f.Size, TTL: f.TTL,
-		Start: f.Start, Stop: f.Stop,
+		Number: path.Number, Name: f.Name, To: p.Fabric.Nodes[f.To].Addr, SrcPort: path.SrcPort, Class: int(f.Class), Stream: f.Stream,
 	}
-	if r := f.RC; r != nil {
+	if f.RC != nil {
 		c.Transport, c.Frame = "rc", config.DefaultFrame
-		c.RC = &config.RC{Message: r.Message, PathMTU: r.PathMTU, Window: r.Window, Timeout: &r.Timeout, Retries: &r.Retries}
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/host"
 	"softswitch/link/impair"
 	"softswitch/node/config"
 	"softswitch/unit"
@@ -153,10 +154,10 @@ func TestCompile(t *testing.T) {
 		}
 	}
 	h1, h2 := p.Hosts[0], p.Hosts[1]
-	if f := h1.Flows[0]; f != (config.Flow{Number: 0, Name: "A", To: 10<<24 | 100<<16 | 1<<8 | 2, SrcPort: 49152, Class: 4, Rate: 5e6, Frame: 64, Size: 100000, TTL: 9, Transport: "udp", Start: unit.Millisecond, Stop: 2 * unit.Second}) {
+	if f := h1.Flows[0]; f != (config.Flow{Number: 0, Name: "A", To: 10<<24 | 100<<16 | 1<<8 | 2, SrcPort: 49152, Class: 4, Stream: host.Stream{Rate: 5e6, Frame: 64, Size: 100000, TTL: 9, Transport: "udp", Start: unit.Millisecond, Stop: 2 * unit.Second}}) {
 		t.Errorf("flow A is %+v", f)
 	}
-	if f := h1.Flows[1]; f != (config.Flow{Number: 1, Name: "B", To: 10<<24 | 100<<16 | 2<<8 | 2, SrcPort: 49153, Class: 3, Frame: 1000, TTL: 64, Transport: "udp"}) {
+	if f := h1.Flows[1]; f != (config.Flow{Number: 1, Name: "B", To: 10<<24 | 100<<16 | 2<<8 | 2, SrcPort: 49153, Class: 3, Stream: host.Stream{Frame: 1000, TTL: 64, Transport: "udp"}}) {
 		t.Errorf("flow B is %+v", f)
 	}
 	if fmt.Sprint(h1.GatewayMAC, h1.Address, h1.Gateway) != "02:00:00:01:00:00 10.100.0.2/24 10.100.0.1" {

@@ -6,27 +6,11 @@ import (
 	"softswitch/host/congestion"
 	"softswitch/internal/schema"
 	"softswitch/node/config"
-	"softswitch/unit"
 )
 
-// Congestion is what hosts and switches do so that less has to be paused.
-type Congestion struct {
-	// Control is what senders of transport rc do: "none", "dcqcn" or "timely". Profile is
-	// of dcqcn, one of congestion.Profiles, and CNPs travel in CNPClass, which is lossy.
-	Control  string
-	Profile  congestion.ProfileName
-	CNPClass unit.Priority
-	// TimesSlower is how many times slower the scenario is than the fabric for which the
-	// parameters are meant: 1, or what Slow made of it.
-	TimesSlower int
-	// ECN and Phantom are when switches mark frames of lossless classes; nil: not so.
-	ECN     *config.RED
-	Phantom *config.Phantom
-}
-
-// fileCongestion is congestion control: marks by the switches, and what senders of transport
+// Congestion is congestion control: marks by the switches, and what senders of transport
 // rc make of them.
-type fileCongestion struct {
+type Congestion struct {
 	// Control is what senders of transport rc do: lower their rate at marks (dcqcn), at
 	// round-trip times that grow (timely), or nothing.
 	Control string `yaml:"control" schema:"none|dcqcn|timely,default=dcqcn"`
@@ -37,7 +21,7 @@ type fileCongestion struct {
 	CNPClass *int `yaml:"cnp_class" schema:"0..7,default=6"`
 	// TimesSlower is how many times slower the scenario's links are than those for which
 	// the parameters are meant: their times are multiplied by it.
-	TimesSlower *int `yaml:"times_slower" schema:"1..1000000,default=1"`
+	TimesSlower int `yaml:"times_slower" schema:"1..1000000,default=1"`
 	// ECN marks by the egress queue. Default: on, with its defaults, for dcqcn without
 	// phantom; else off.
 	ECN *config.RED `yaml:"ecn"`
@@ -45,16 +29,11 @@ type fileCongestion struct {
 	Phantom *config.Phantom `yaml:"phantom"`
 }
 
-// congestion checks f, with the flows and the buffers of s.
-func (p *parser) congestion(s *Scenario, f fileCongestion) *Congestion {
-	schema.Fill(&f)
-	c := &Congestion{
-		Control: f.Control, Profile: f.Profile, ECN: f.ECN, Phantom: f.Phantom,
-		CNPClass:    unit.Priority(*f.CNPClass),
-		TimesSlower: *f.TimesSlower,
-	}
-	if slices.Contains(s.PFC.Lossless, int(c.CNPClass)) {
-		p.Faultf("congestion.cnp_class", "class %d is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, %v", c.CNPClass, s.PFC.Lossless)
+// congestion fills in and checks c, with the flows and the buffers of s.
+func (p *parser) congestion(s *Scenario, c *Congestion) *Congestion {
+	schema.Fill(c)
+	if slices.Contains(s.PFC.Lossless, *c.CNPClass) {
+		p.Faultf("congestion.cnp_class", "class %d is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, %v", *c.CNPClass, s.PFC.Lossless)
 	}
 	if c.Control == "dcqcn" && c.ECN == nil && c.Phantom == nil {
 		c.ECN = &config.RED{}
@@ -77,7 +56,7 @@ func (c *Congestion) marks() bool { return c != nil && (c.ECN != nil || c.Phanto
 func (s *Scenario) lowestXOFF() int {
 	lowest := s.Buffer.XOFFThreshold()
 	if v := s.Prevention; v != nil && v.Thresholds != nil {
-		lowest = s.Buffer.Size + min(v.Thresholds.Down.StaticTh, v.Thresholds.Up.StaticTh)
+		lowest = s.Buffer.Size + min(*v.Thresholds.Down.StaticTh, *v.Thresholds.Up.StaticTh)
 	}
 	return lowest
 }

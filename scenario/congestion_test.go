@@ -36,12 +36,12 @@ func TestCongestion(t *testing.T) {
 	phantom := &config.Phantom{Drain: 90, Mark: 6144}
 	for key, want := range map[string]*Congestion{
 		"":                              nil,
-		"congestion: {}":                {Control: "dcqcn", Profile: "paper", CNPClass: 6, TimesSlower: 1, ECN: red(0)},
-		"congestion: {control: timely}": {Control: "timely", Profile: "paper", CNPClass: 6, TimesSlower: 1},
-		"congestion: {profile: hpcc}":   {Control: "dcqcn", Profile: "hpcc-sender", CNPClass: 6, TimesSlower: 1, ECN: red(0)},
-		"congestion: {control: none, ecn: {kmax: 9000}}":         {Control: "none", Profile: "paper", CNPClass: 6, TimesSlower: 1, ECN: red(9000)},
-		"congestion: {phantom: {drain: 90}, profile: nvidia}":    {Control: "dcqcn", Profile: "nvidia", CNPClass: 6, TimesSlower: 1, Phantom: phantom},
-		"congestion: {cnp_class: 0, times_slower: 400, ecn: {}}": {Control: "dcqcn", Profile: "paper", TimesSlower: 400, ECN: red(0)},
+		"congestion: {}":                {Control: "dcqcn", Profile: "paper", CNPClass: new(6), TimesSlower: 1, ECN: red(0)},
+		"congestion: {control: timely}": {Control: "timely", Profile: "paper", CNPClass: new(6), TimesSlower: 1},
+		"congestion: {profile: hpcc}":   {Control: "dcqcn", Profile: "hpcc-sender", CNPClass: new(6), TimesSlower: 1, ECN: red(0)},
+		"congestion: {control: none, ecn: {kmax: 9000}}":         {Control: "none", Profile: "paper", CNPClass: new(6), TimesSlower: 1, ECN: red(9000)},
+		"congestion: {phantom: {drain: 90}, profile: nvidia}":    {Control: "dcqcn", Profile: "nvidia", CNPClass: new(6), TimesSlower: 1, Phantom: phantom},
+		"congestion: {cnp_class: 0, times_slower: 400, ecn: {}}": {Control: "dcqcn", Profile: "paper", CNPClass: new(0), TimesSlower: 400, ECN: red(0)},
 	} {
 		s, err := controlled(t, key)
 		if err != nil || len(s.Warnings) > 0 || !reflect.DeepEqual(s.Congestion, want) {

@@ -70,9 +70,8 @@ func TestWantedOfScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	core0, _ := f.Node("core0")
 	yes := true
-	s := &Scenario{Fabric: f, Expect: Expect{Deadlock: &yes, MinXOFF: 3, Trigger: &Trigger{Node: core0, OnLoop: &yes}}}
+	s := &Scenario{Fabric: f, Expect: Expect{Deadlock: &yes, MinXOFF: 3, Trigger: &Trigger{Node: "core0", OnLoop: &yes}}}
 	w := s.Wanted()
 	if w.Trigger == nil || w.Trigger.Node != "core0" || !*w.Trigger.OnLoop || w.MinXOFF != 3 || !*w.Deadlock || w.Detected != nil {
 		t.Errorf("%+v", w)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
@@ -63,7 +65,7 @@ type file struct {
 	// Prevention is what the switches do so that deadlocks do not form.
 	Prevention *filePrevention `yaml:"prevention"`
 	// Congestion is what switches and senders do so that less has to be paused.
-	Congestion *fileCongestion `yaml:"congestion"`
+	Congestion *Congestion `yaml:"congestion"`
 	// Live is of live labs alone; a simulation writes no logs.
 	Live fileLive `yaml:"live"`
 	// Duration of the scenario, above zero, at most 24h.
@@ -116,8 +118,16 @@ type fileTopology struct {
 	// MTU is the longest IP packet in bytes, in the whole fabric. A frame may be 14 bytes
 	// longer, with an 802.1Q tag 18; a longer one is dropped.
 	MTU *int `yaml:"mtu" schema:"1500..9216,default=1500"`
-	// Rate of every link that Overrides does not name, above zero. The next keys are per link
-	// too.
+
+	fileLink `yaml:",inline"`
+
+	// Overrides are links with properties of their own.
+	Overrides []fileOverride `yaml:"overrides"`
+}
+
+// fileLink is the properties of a link: of every one that Overrides does not name, or of one.
+type fileLink struct {
+	// Rate of a link, above zero. The next keys are per link too.
 	Rate unit.Rate `yaml:"rate" schema:"rate,required"`
 	// Delay of a link, at most 1s. A live lab keeps time to a millisecond, and plays no
 	// delay or jitter below that.
@@ -137,8 +147,6 @@ type fileTopology struct {
 	// Reorder is the share of frames, of any kind, that take twice the delay: others
 	// overtake them.
 	Reorder config.Share `yaml:"reorder" schema:"percent,default=0%"`
-	// Overrides are links with properties of their own.
-	Overrides []fileOverride `yaml:"overrides"`
 }
 
 // fileHost is what all hosts have.
@@ -202,15 +210,9 @@ type fileRewire struct {
 
 // fileOverride is one link. A missing key is as for the other links.
 type fileOverride struct {
-	Link        string       `yaml:"link" schema:"link,required"`
-	Rate        unit.Rate    `yaml:"rate" schema:"rate"`
-	Delay       unit.Time    `yaml:"delay" schema:"time"`
-	Cable       config.Cable `yaml:"cable" schema:"length"`
-	Jitter      unit.Time    `yaml:"jitter" schema:"time"`
-	ControlLoss *int         `yaml:"control_loss_per_mille" schema:"0..1000"`
-	Loss        config.Share `yaml:"loss" schema:"percent"`
-	Duplicate   config.Share `yaml:"duplicate" schema:"percent"`
-	Reorder     config.Share `yaml:"reorder" schema:"percent"`
+	Link     string `yaml:"link" schema:"link,required"`
+	fileLink `yaml:",inline" schema:",optional"`
+
 	// Auth of a link between switches; a list of two is of its ends, in the order of their
 	// names in the link's own.
 	Auth strictyaml.Some[auth.Mode] `yaml:"auth" schema:"off|accept|strict"`
@@ -239,23 +241,11 @@ type fileFlow struct {
 	To   string                  `yaml:"to" schema:"host,required"`
 	// Class is the traffic class, and so the PFC priority.
 	Class *int `yaml:"class" schema:"0..7,default=3"`
-	// Rate on the wire, or "line" for that of the host's link.
-	Rate config.FlowRate `yaml:"rate" schema:"rate or line,default=line"`
-	// Frame is the length in bytes without FCS, at most the mtu + 14.
-	Frame *int `yaml:"frame" schema:"64..9230,default=1000"`
-	// Size is how many bytes of frames the flow sends, after which it is over. The last
-	// frame is shorter for that, but at least 64 bytes. 0 is no bound.
-	Size int  `yaml:"size" schema:"0..1099511627776,default=0"`
-	TTL  *int `yaml:"ttl" schema:"1..255,default=64"`
-	// Transport is udp, or rc: messages over a reliable connection of RoCEv2, whose frames
-	// are as long as rc.path_mtu makes them. Size is then the bytes of all messages.
-	Transport string     `yaml:"transport" schema:"udp|rc,default=udp"`
-	RC        *config.RC `yaml:"rc"`
+
+	host.Stream `yaml:",inline"`
 	// Start is relative to the start of the scenario, as all times are. 500ms±1ms, or 500ms+-1ms, is
 	// one from 499ms to 501ms, which each run draws by its seed.
 	Start start `yaml:"start" schema:"start,default=0s"`
-	// Stop is later than Start; 0s means never.
-	Stop unit.Time `yaml:"stop" schema:"time,default=0s"`
 	// Via is switches that the flow has to visit, in this order; others may lie
 	// between. A source port is chosen so that it does.
 	Via []string `yaml:"via" schema:"switch"`
@@ -300,40 +290,14 @@ type fileEvent struct {
 
 // fileExpect is what the verdict is checked against.
 type fileExpect struct {
-	// Deadlock: whether there is one.
-	Deadlock *bool `yaml:"deadlock"`
-	// Opens: true requires a wait that opens by itself when others have left the shared pool,
-	// which is no deadlock; false allows none.
-	Opens *bool `yaml:"opens_by_itself"`
+	Expect `yaml:",inline"`
+
 	// Detected: true requires every deadlock to be declared, and at least one; false
 	// allows no declaration at all, right or wrong.
 	Detected string `yaml:"detected" schema:"true|false|either,default=either"`
-	// FalseAlarm: true requires a declaration that is not true when it is made, false
-	// allows none.
-	FalseAlarm *bool `yaml:"false_alarm"`
-	// Missed: true requires a deadlock that nobody declared while it lasted, false
-	// allows none.
-	Missed *bool `yaml:"missed"`
-	// Trigger is what every true declaration must name.
-	Trigger *fileTrigger `yaml:"trigger"`
 	// LosslessLost is how many lossless frames may be lost at most, or any, for a scenario whose
 	// own events lose some. A scenario that does not say it expects that none is lost.
 	LosslessLost string `yaml:"lossless_lost" schema:"number or any,default=0"`
-	// MaxLatency bounds the time from the onset of a deadlock to its true declaration.
-	MaxLatency unit.Time `yaml:"max_latency" schema:"time"`
-	// MinXOFF is how many pauses there must be at least.
-	MinXOFF int `yaml:"pfc_xoff_min" schema:"0..1073741824,default=0"`
-	// SimOnly is why these expectations only hold in a simulation; a live lab refuses
-	// the scenario and gives this reason.
-	SimOnly string `yaml:"sim_only" schema:"text"`
-}
-
-// fileTrigger is the initial trigger of a deadlock.
-type fileTrigger struct {
-	Node string `yaml:"node" schema:"node,required"`
-	Kind string `yaml:"kind" schema:"switch|host"`
-	// OnLoop: the trigger is a switch of the loop itself.
-	OnLoop *bool `yaml:"on_loop"`
 }
 
 // Defaults of a file.
@@ -375,8 +339,8 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		p.Faultf("name", "missing: a scenario has a name")
 	}
 	p.oneLine("name", s.Name)
-	p.choice("detector", s.Detector, append([]string{"none"}, known.Detectors...))
-	p.choice("response", s.Response, append([]string{"none"}, known.Responses...))
+	p.Choice("detector", s.Detector, append([]string{"none"}, known.Detectors...))
+	p.Choice("response", s.Response, append([]string{"none"}, known.Responses...))
 	if s.Duration = f.Duration; s.Duration == 0 || s.Duration > longest {
 		p.Faultf("duration", "%s: a scenario lasts more than 0s and at most 24h", s.Duration)
 		s.Duration = 0
@@ -389,7 +353,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	p.profile(s, f.Platform, f.Host)
 	p.end, p.lossless, p.mtu = s.Duration, s.PFC.Lossless, s.MTU
 	s.Routes = p.routes(f.Routes)
-	s.Dead = p.dead(f.Dead)
+	s.Dead = p.hosts("dead", f.Dead)
 	s.FloodAll = f.Flood == "all"
 	s.Flows = p.flows(s, f.Flows)
 	p.workloads(s, f.Workload, f.NICs)
@@ -398,7 +362,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		s.Prevention = p.prevention(s, *f.Prevention)
 	}
 	if f.Congestion != nil {
-		s.Congestion = p.congestion(s, *f.Congestion)
+		s.Congestion = p.congestion(s, f.Congestion)
 	}
 	s.Events = p.events(s, f.Events)
 	s.NICs = p.nics(s, f.NICs)
@@ -427,10 +391,7 @@ type parser struct {
 
 // profile fills in the buffer profile, the hosts' buffers and the PFC settings and checks them.
 func (p *parser) profile(s *Scenario, platform string, host fileHost) {
-	var ports []config.Port
-	for _, l := range s.Links {
-		ports = append(ports, config.Port{Rate: l.Rate})
-	}
+	ports := lists.Map(s.Links, func(l LinkSpeed) config.Port { return config.Port{Rate: l.Rate} })
 	s.PFC.Fill(ports)
 	m, xoff := p.platform(s, platform), s.Buffer.XOFF != nil
 	s.Buffer.Fill()
@@ -478,18 +439,8 @@ func (p *parser) checkStart(path string, s start) {
 }
 
 func (p *parser) within(path string, n, lo, hi int) int {
-	if n < lo || n > hi {
-		p.Faultf(path, "%d: use %d to %d", n, lo, hi)
-	}
+	p.Within(path, n, lo, hi)
 	return n
-}
-
-func (p *parser) choice(path, s string, valid []string) bool {
-	ok := slices.Contains(valid, s)
-	if !ok {
-		p.Faultf(path, "%q%s; use %s", s, strictyaml.DidYouMean(s, valid), strings.Join(valid, ", "))
-	}
-	return ok
 }
 
 // What a fault of aboveZero shows.
@@ -519,13 +470,9 @@ func (p *parser) node(path, name, want string) (int, bool) {
 	if slices.ContainsFunc(p.names, func(n topo.ExplicitNode) bool { return n.Name == name && is(n.Kind) }) {
 		return 0, false
 	}
-	var names []string
-	for _, n := range p.names {
-		if is(n.Kind) {
-			names = append(names, n.Name)
-		}
-	}
 	if len(p.names) > 0 {
+		of := lists.Where(p.names, func(n topo.ExplicitNode) bool { return is(n.Kind) })
+		names := lists.Map(of, func(n topo.ExplicitNode) string { return n.Name })
 		p.Faultf(path, "no %s is called %q%s; there are %s", want, name, strictyaml.DidYouMean(name, names), span(names))
 	}
 	return 0, false

@@ -2,9 +2,9 @@ package scenario
 
 import (
 	"fmt"
-	"slices"
 
 	"softswitch/buffer"
+	"softswitch/internal/lists"
 	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
@@ -55,7 +55,7 @@ func (p *parser) platform(s *Scenario, name string) *buffer.Platform {
 	}
 	m, err := buffer.PlatformNamed(name)
 	if err != nil {
-		p.choice("platform", name, buffer.Platforms())
+		p.Choice("platform", name, buffer.Platforms())
 		return nil
 	}
 	b := &s.Buffer
@@ -175,30 +175,22 @@ func (p *parser) warnPools(s *Scenario) {
 	if s.Buffer.HeadroomPool == nil {
 		return
 	}
-	type alike struct {
-		text, first string
-		more        int
-	}
-	var all []alike
+	var short lists.Groups[string, string] // names of switches
 	for i, n := range s.Fabric.Nodes[:s.Fabric.Switches()] {
 		sw := config.Switch{Buffer: s.Buffer, PFC: s.PFC}
 		for j := range n.Ports {
 			xoff := s.XOFF(topo.End{Node: i, Port: unit.Port(j)})
 			sw.Ports = append(sw.Ports, config.Port{XOFF: &xoff})
 		}
-		text, ok := sw.PoolShort()
-		switch at := slices.IndexFunc(all, func(a alike) bool { return a.text == text }); {
-		case !ok:
-		case at >= 0:
-			all[at].more++
-		default:
-			all = append(all, alike{text: text, first: n.Name})
+		if text, ok := sw.PoolShort(); ok {
+			short.Add(text, n.Name)
 		}
 	}
-	for _, a := range all {
-		if a.more > 0 {
-			a.first = fmt.Sprintf("%s and %d more switches", a.first, a.more)
+	for _, text := range short.Keys {
+		who := short.Of[text][0]
+		if more := len(short.Of[text]) - 1; more > 0 {
+			who = fmt.Sprintf("%s and %d more switches", who, more)
 		}
-		s.Warnings = append(s.Warnings, p.At("buffer.headroom_pool", a.first+": "+a.text).String())
+		s.Warnings = append(s.Warnings, p.At("buffer.headroom_pool", who+": "+text).String())
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// dead returns the hosts without a MAC entry.
-func (p *parser) dead(names []string) (hosts []int) {
+// hosts returns the hosts of the list of a key, each of which is there once.
+func (p *parser) hosts(key string, names []string) (hosts []int) {
 	for i, name := range names {
-		path := fmt.Sprintf("dead[%d]", i)
+		path := fmt.Sprintf("%s[%d]", key, i)
 		h, ok := p.node(path, name, "host")
 		if ok && slices.Contains(hosts, h) {
 			p.Faultf(path, "%q is in the list already", name)

@@ -8,45 +8,49 @@ import (
 	"strings"
 
 	"softswitch/internal/ether"
+	"softswitch/internal/lists"
+	"softswitch/internal/schema"
 	"softswitch/link/impair"
 	"softswitch/node/config"
 	"softswitch/unit"
 )
 
-// eventKeys are the keys that each kind of event must have in addition to at and do, and
+// eventCases are the kinds of events, with the keys that each must have in addition to at and do, and
 // those that it may have.
-var eventKeys = []struct {
-	do        Do
-	must, may []string
-}{
-	{Fail, []string{"link"}, nil},
-	{Heal, []string{"link"}, nil},
-	{Flap, []string{"link", "for"}, nil},
-	{Kill, []string{"switch"}, nil},
-	{Stop, []string{"switch"}, nil},
-	{Continue, []string{"switch"}, nil},
-	{Storm, []string{"host"}, []string{"class", "for"}},
-	{Slow, []string{"host", "rate"}, []string{"for"}},
-	{Normal, []string{"host"}, nil},
-	{Lose, []string{"link", "from", "nth"}, nil},
-	{Forge, []string{"link", "from", "frame"}, nil},
-	{Replay, []string{"link", "from", "nth"}, []string{"back", "flip"}},
+var eventCases = []schema.Case{
+	{Is: string(Fail), Must: []string{"link"}, Text: "The link goes down."},
+	{Is: string(Heal), Must: []string{"link"}, Text: "The link comes up."},
+	{Is: string(Flap), Must: []string{"link", "for"}, Text: "The link goes down, and up again after `for`."},
+	{Is: string(Kill), Must: []string{"switch"}, Text: "The switch dies and does not come back."},
+	{Is: string(Stop), Must: []string{"switch"}, Text: "The switch freezes: its links stay up, and it reads and sends nothing."},
+	{Is: string(Continue), Must: []string{"switch"}, Text: "The switch goes on from where it stopped."},
+	{Is: string(Storm), Must: []string{"host"}, May: []string{"class", "for"}, Text: "The host pauses the class without end, whatever its buffer holds."},
+	{Is: string(Slow), Must: []string{"host", "rate"}, May: []string{"for"}, Text: "The host's receiver drains at `rate`."},
+	{Is: string(Normal), Must: []string{"host"}, Text: "The host behaves again."},
+	{Is: string(Lose), Must: []string{"link", "from", "nth"}, Text: "The nth control frame (PFC, a message of a detector) from then on is lost on the link."},
+	{Is: string(Forge), Must: []string{"link", "from", "frame"}, Text: "A frame appears on the link as if that node had sent it."},
+	{Is: string(Replay), Must: []string{"link", "from", "nth"}, May: []string{"back", "flip"}, Text: "A control frame that the node sent into the link before, one of the last 64, appears there again, or comes back to it."},
+}
+
+// names are what cases are called.
+func names(cases []schema.Case) []string {
+	return lists.Map(cases, func(c schema.Case) string { return c.Is })
 }
 
 func (p *parser) events(s *Scenario, events []fileEvent) (out []Event) {
-	kinds, asked := eventKinds(), lives{}
+	kinds, asked := names(eventCases), lives{}
 	for i, e := range events {
 		path := fmt.Sprintf("events[%d]", i)
 		at := p.withinEnd(path+".at", e.At)
-		if !p.choice(path+".do", e.Do, kinds) {
+		if !p.Choice(path+".do", e.Do, kinds) {
 			continue
 		}
-		k := eventKeys[slices.Index(kinds, e.Do)]
-		if !p.keys(path, e.Do, k.must, k.may) {
+		k := eventCases[slices.Index(kinds, e.Do)]
+		if !p.keys(path, e.Do, k.Must, k.May) {
 			continue
 		}
 		ev := p.event(path, e)
-		ev.At, ev.Do = at, k.do
+		ev.At, ev.Do = at, Do(e.Do)
 		if p.Faulty(path) || p.fabric == nil {
 			continue
 		}
@@ -156,7 +160,7 @@ func (p *parser) event(path string, e fileEvent) (ev Event) {
 func (p *parser) linkEnd(path, name string, link int) int {
 	l := p.fabric.Links[link]
 	a, b := p.fabric.Nodes[l.A.Node].Name, p.fabric.Nodes[l.B.Node].Name
-	if p.choice(path, name, []string{a, b}) && name == b {
+	if p.Choice(path, name, []string{a, b}) && name == b {
 		return l.B.Node
 	}
 	return l.A.Node

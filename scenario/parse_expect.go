@@ -3,6 +3,7 @@ package scenario
 import (
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -11,7 +12,7 @@ import (
 
 // expect reads an expectation, the value of the key at path.
 func (p *parser) expect(path string, f fileExpect) Expect {
-	e := Expect{Deadlock: f.Deadlock, Opens: f.Opens, FalseAlarm: f.FalseAlarm, Missed: f.Missed, MinXOFF: f.MinXOFF, SimOnly: f.SimOnly}
+	e := f.Expect
 	if f.LosslessLost != "" {
 		e.LosslessLost = p.loss(path+".lossless_lost", f.LosslessLost)
 	}
@@ -20,10 +21,10 @@ func (p *parser) expect(path string, f fileExpect) Expect {
 		*e.Detected = f.Detected == "true"
 	}
 	if p.Given(path + ".max_latency") {
-		e.MaxLatency = aboveZero(p, path+".max_latency", f.MaxLatency, exampleTime)
+		aboveZero(p, path+".max_latency", f.MaxLatency, exampleTime)
 	}
 	if f.Trigger != nil {
-		e.Trigger = p.trigger(path+".trigger", *f.Trigger)
+		p.trigger(path+".trigger", f.Trigger)
 	}
 	undetected := e.Detected != nil && !*e.Detected
 	if undetected && (e.Trigger != nil || e.MaxLatency != 0) {
@@ -68,7 +69,7 @@ func (p *parser) expectFor(all Expect, f map[string]fileExpect, known Known) map
 	var expects map[string]Expect
 	for _, detector := range slices.Sorted(maps.Keys(f)) {
 		path := "expect_for." + detector
-		if !p.choice(path, detector, append([]string{"none"}, known.Detectors...)) {
+		if !p.Choice(path, detector, append([]string{"none"}, known.Detectors...)) {
 			continue
 		}
 		if expects == nil {
@@ -84,43 +85,21 @@ func (p *parser) expectFor(all Expect, f map[string]fileExpect, known Known) map
 // with is e overridden by o. detected reports whether o sets Detected, because "either"
 // leaves it nil.
 func (e Expect) with(o Expect, detected bool) Expect {
-	if o.Deadlock != nil {
-		e.Deadlock = o.Deadlock
-	}
-	if o.Opens != nil {
-		e.Opens = o.Opens
+	to, from := reflect.ValueOf(&e).Elem(), reflect.ValueOf(o)
+	for i := range from.NumField() {
+		if f := from.Field(i); !f.IsZero() {
+			to.Field(i).Set(f)
+		}
 	}
 	if detected {
 		e.Detected = o.Detected
 	}
-	if o.FalseAlarm != nil {
-		e.FalseAlarm = o.FalseAlarm
-	}
-	if o.Missed != nil {
-		e.Missed = o.Missed
-	}
-	if o.Trigger != nil {
-		e.Trigger = o.Trigger
-	}
-	if o.LosslessLost != nil {
-		e.LosslessLost = o.LosslessLost
-	}
-	if o.MaxLatency != 0 {
-		e.MaxLatency = o.MaxLatency
-	}
-	if o.MinXOFF != 0 {
-		e.MinXOFF = o.MinXOFF
-	}
-	if o.SimOnly != "" {
-		e.SimOnly = o.SimOnly
-	}
 	return e
 }
 
-func (p *parser) trigger(path string, f fileTrigger) *Trigger {
-	n, ok := p.node(path+".node", f.Node, "node")
-	if ok && f.Kind != "" && p.fabric.Nodes[n].Kind.String() != f.Kind {
-		p.Faultf(path+".kind", "%q: %s is a %v", f.Kind, f.Node, p.fabric.Nodes[n].Kind)
+func (p *parser) trigger(path string, t *Trigger) {
+	n, ok := p.node(path+".node", t.Node, "node")
+	if ok && t.Kind != "" && p.fabric.Nodes[n].Kind.String() != t.Kind {
+		p.Faultf(path+".kind", "%q: %s is a %v", t.Kind, t.Node, p.fabric.Nodes[n].Kind)
 	}
-	return &Trigger{Node: n, OnLoop: f.OnLoop}
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"softswitch/host"
+	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/node/config"
 	"softswitch/unit"
@@ -34,7 +35,7 @@ func (p *parser) flows(s *Scenario, flows []fileFlow) (out []Flow) {
 			p.way(ways, s, path, f, flow)
 		}
 		for _, flow := range all {
-			if p.warnFast(s, path+".rate", flow.From, flow.Rate) {
+			if p.warnFast(s, path+".rate", flow.From, unit.Rate(flow.Rate)) {
 				break // one of the entry says it
 			}
 		}
@@ -115,23 +116,21 @@ func (p *parser) element(path string, i int) string {
 // flow returns what the flows of an entry have in common, apart from where they go.
 func (p *parser) flow(path string, f fileFlow) Flow {
 	p.oneLine(path+".name", f.Name)
-	schema.Fill(&f)
-	flow := Flow{
-		Name: f.Name, at: path,
-		Class: unit.Priority(*f.Class),
-		Rate:  unit.Rate(f.Rate),
-		Frame: config.CheckFrame(p.Doc, path+".frame", *f.Frame, p.mtu),
-		Size:  f.Size,
-		TTL:   *f.TTL,
-		Start: f.Start.at, Jitter: f.Start.jitter,
-		Stop: p.withinEnd(path+".stop", f.Stop),
+	if f.Transport == "rc" && f.RC == nil {
+		f.RC = &host.RC{}
 	}
+	if p.Given(path + ".frame") {
+		config.CheckFrame(p.Doc, path+".frame", f.Frame, p.mtu)
+	}
+	schema.Fill(&f)
+	p.withinEnd(path+".stop", f.Stop)
 	p.checkStart(path+".start", f.Start)
-	flow.RC = p.rc(path, f)
-	if flow.RC != nil {
-		flow.Frame = host.FrameOf(flow.RC.PathMTU)
-		if p.Given(path + ".frame") {
-			p.Faultf(path+".frame", "%d: frames of a flow of transport rc are as long as rc.path_mtu makes them; leave it out", *f.Frame)
+	config.CheckRC(p.Doc, path, f.Transport == "rc", f.RC, p.mtu)
+	f.Stream.Start = f.Start.at
+	flow := Flow{Name: f.Name, at: path, Class: unit.Priority(*f.Class), Jitter: f.Start.jitter, Stream: f.Stream}
+	if f.Transport == "rc" {
+		if flow.Frame = host.FrameOf(f.RC.PathMTU); p.Given(path + ".frame") {
+			p.Faultf(path+".frame", "%d: frames of a flow of transport rc are as long as rc.path_mtu makes them; leave it out", f.Frame)
 		}
 	}
 	if flow.Stop != 0 && flow.Stop <= flow.Start+flow.Jitter {
@@ -146,21 +145,6 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 		p.Faultf(path+".via", "there is path too, which is the whole way: write one of the two")
 	}
 	return flow
-}
-
-// rc is the connection of a flow of transport rc, nil for another.
-func (p *parser) rc(path string, f fileFlow) *RC {
-	is := f.Transport == "rc"
-	if is && f.RC == nil {
-		f.RC = &config.RC{}
-		schema.Fill(f.RC)
-	}
-	keys := f.RC
-	config.CheckRC(p.Doc, path, is, keys, p.mtu)
-	if !is {
-		return nil
-	}
-	return &RC{Message: keys.Message, PathMTU: keys.PathMTU, Window: keys.Window, Timeout: *keys.Timeout, Retries: *keys.Retries}
 }
 
 // turn is where a switch decides: by its own number and the subnet.
@@ -233,11 +217,8 @@ func (p *parser) way(ways map[turn]way, s *Scenario, path string, f fileFlow, fl
 
 // peersAt names the switches that ports of switch at lead to.
 func (p *parser) peersAt(at int, ports unit.PortSet) string {
-	var names []string
-	for _, j := range list(ports) {
-		names = append(names, p.fabric.Nodes[p.fabric.Nodes[at].Ports[j].Peer.Node].Name)
-	}
-	return strings.Join(names, ", ")
+	peer := func(j int) string { return p.fabric.Nodes[p.fabric.Nodes[at].Ports[j].Peer.Node].Name }
+	return strings.Join(lists.Map(list(ports), peer), ", ")
 }
 
 func or(n *int, def int) int {

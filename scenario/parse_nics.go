@@ -1,23 +1,13 @@
 package scenario
 
 import (
-	"fmt"
 	"slices"
 )
 
 // nics returns the hosts for programs of their own. The flows and events of s, already
 // read, must not involve them: they would need a host that makes frames by itself.
 func (p *parser) nics(s *Scenario, names []string) (hosts []int) {
-	for i, name := range names {
-		path := fmt.Sprintf("nics[%d]", i)
-		h, ok := p.node(path, name, "host")
-		if ok && slices.Contains(hosts, h) {
-			p.Faultf(path, "%q is in the list already", name)
-		}
-		if ok {
-			hosts = append(hosts, h)
-		}
-	}
+	hosts = p.hosts("nics", names)
 	for i, f := range s.Flows {
 		if slices.Contains(hosts, f.From) || slices.Contains(hosts, f.To) {
 			p.Faultf(s.key(i), "flow %q begins or ends at a host of nics, which has programs instead of flows; use other hosts", f.Name)

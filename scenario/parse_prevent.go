@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ type filePrevention struct {
 	// Limits drop lossless frames above a rate.
 	Limits []fileLimit `yaml:"limits"`
 	// Thresholds are PFC thresholds by position in a fabric with levels.
-	Thresholds *fileThresholds `yaml:"thresholds"`
+	Thresholds *Thresholds `yaml:"thresholds"`
 }
 
 // fileTagger is the settings of Tagger.
@@ -45,19 +46,19 @@ type fileLimit struct {
 	Rate unit.Rate `yaml:"rate" schema:"rate,required"`
 }
 
-// fileThresholds is thresholds that depend on where a port leads. They must be static.
-type fileThresholds struct {
+// Thresholds is thresholds that depend on where a port leads. They must be static.
+type Thresholds struct {
 	// Down is for ports to hosts and to lower switches.
-	Down fileThreshold `yaml:"down"`
+	Down Threshold `yaml:"down"`
 	// Up is for ports to higher switches.
-	Up fileThreshold `yaml:"up"`
+	Up Threshold `yaml:"up"`
 	// PerLevel is by how many bytes XOFF rises with each level of the switch; XON
 	// stays.
 	PerLevel int `yaml:"per_level" schema:"0..1073741824,default=0"`
 }
 
-// fileThreshold is a threshold, as in buffer, whose values are the defaults.
-type fileThreshold struct {
+// Threshold is a threshold, as in buffer, whose values are the defaults.
+type Threshold struct {
 	StaticTh  *int `yaml:"static_th" schema:"0..1073741824"`
 	XONOffset *int `yaml:"xon_offset" schema:"0..1073741824"`
 }
@@ -81,7 +82,7 @@ func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
 		v.Limits = append(v.Limits, p.limits(s, fmt.Sprintf("%s.limits[%d]", path, i), l)...)
 	}
 	if f.Thresholds != nil {
-		v.Thresholds = p.thresholds(s, path+".thresholds", *f.Thresholds)
+		v.Thresholds = p.thresholds(s, path+".thresholds", f.Thresholds)
 	}
 	return v
 }
@@ -131,18 +132,17 @@ func (p *parser) flowIndex(s *Scenario, path, name string) int {
 	return AnyFlow
 }
 
-func (p *parser) thresholds(s *Scenario, path string, f fileThresholds) *Thresholds {
+func (p *parser) thresholds(s *Scenario, path string, t *Thresholds) *Thresholds {
 	if s.Buffer.DynamicTh != nil {
 		p.Faultf(path, "buffer.dynamic_th is %d: thresholds of ports take static_th there", *s.Buffer.DynamicTh)
 		return nil
 	}
-	read := func(key string, f fileThreshold) Threshold {
-		return Threshold{
-			StaticTh:  p.within(path+key+".static_th", or(f.StaticTh, *s.Buffer.StaticTh), 0, max(0, s.Buffer.Pool)),
-			XONOffset: p.within(path+key+".xon_offset", or(f.XONOffset, *s.Buffer.XONOffset), 0, 1<<30),
-		}
+	for i, th := range []*Threshold{&t.Down, &t.Up} {
+		key := []string{".down", ".up"}[i]
+		th.StaticTh, th.XONOffset = cmp.Or(th.StaticTh, s.Buffer.StaticTh), cmp.Or(th.XONOffset, s.Buffer.XONOffset)
+		p.Within(path+key+".static_th", *th.StaticTh, 0, max(0, s.Buffer.Pool))
+		p.Within(path+key+".xon_offset", *th.XONOffset, 0, 1<<30)
 	}
-	t := &Thresholds{Down: read(".down", f.Down), Up: read(".up", f.Up)}
-	t.PerLevel = p.within(path+".per_level", f.PerLevel, 0, max(0, s.Buffer.Pool))
+	p.Within(path+".per_level", t.PerLevel, 0, max(0, s.Buffer.Pool))
 	return t
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/link/auth"
 	"softswitch/node/config"
 	"softswitch/topo"
@@ -17,7 +19,7 @@ const maxK = 48
 
 // topology builds the fabric, nil if it cannot, and the speeds of its links.
 func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
-	def := p.speed("topology", fileOverride{Rate: t.Rate, Delay: t.Delay, Cable: t.Cable, Jitter: t.Jitter, ControlLoss: t.ControlLoss, Loss: t.Loss, Duplicate: t.Duplicate, Reorder: t.Reorder}, LinkSpeed{})
+	def := p.speed("topology", "", t.fileLink, LinkSpeed{})
 	if !p.Given("topology.rate") {
 		p.Faultf("topology.rate", `missing: write a rate such as "100Mbit/s"`)
 	}
@@ -26,17 +28,12 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	if f == nil {
 		return nil, []LinkSpeed{def}
 	}
-	p.fabric, p.names = f, nil
-	for _, n := range f.Nodes {
-		p.names = append(p.names, topo.ExplicitNode{Name: n.Name, Kind: n.Kind})
-	}
-	links := make([]LinkSpeed, len(f.Links))
-	for i := range links {
-		links[i] = def
-	}
+	p.fabric = f
+	p.names = lists.Map(f.Nodes, func(n topo.Node) topo.ExplicitNode { return topo.ExplicitNode{Name: n.Name, Kind: n.Kind} })
+	links := slices.Repeat([]LinkSpeed{def}, len(f.Links))
 	for i, o := range t.Overrides {
 		path := fmt.Sprintf("topology.overrides[%d]", i)
-		speed := p.speed(path, o, def)
+		speed := p.speed(path, o.Link, o.fileLink, def)
 		if l, ok := p.link(path+".link", o.Link); ok {
 			links[l] = speed
 		}
@@ -71,10 +68,17 @@ func (p *parser) auth(all auth.Mode, overrides []fileOverride) []AuthModes {
 	return modes
 }
 
-// speed is def overridden by o.
-func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
+// speed is def overridden by o, of a link or, without a name, of all.
+func (p *parser) speed(path, link string, o fileLink, def LinkSpeed) LinkSpeed {
 	if p.Given(path + ".rate") {
-		def.Rate = p.rate(path+".rate", o)
+		if o.Rate == 0 {
+			links := "links"
+			if link != "" {
+				links = "link " + link
+			}
+			p.Faultf(path+".rate", `%s: %s without a rate: a pause has no length there, and no headroom is enough; write a rate such as "100Mbit/s"`, o.Rate, links)
+		}
+		def.Rate = cmp.Or(o.Rate, unit.NominalRate)
 	}
 	for _, d := range []struct {
 		key  string
@@ -110,18 +114,6 @@ func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 		p.Faultf(path+".reorder", "%s of the frames take twice the delay, which is 0; give the link a delay", config.Share(def.Reorder))
 	}
 	return def
-}
-
-// rate is that of o, which is above zero.
-func (p *parser) rate(path string, o fileOverride) unit.Rate {
-	if o.Rate == 0 {
-		links := "links"
-		if o.Link != "" {
-			links = "link " + o.Link
-		}
-		p.Faultf(path, `%s: %s without a rate: a pause has no length there, and no headroom is enough; write a rate such as "100Mbit/s"`, o.Rate, links)
-	}
-	return cmp.Or(o.Rate, unit.NominalRate)
 }
 
 func (p *parser) build(t fileTopology) *topo.Fabric {
@@ -175,7 +167,7 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 	} else {
 		var err error
 		f, err = given[0].make()
-		p.fault("topology."+given[0].key, err)
+		p.Fault("topology."+given[0].key, err)
 	}
 	if f == nil {
 		return nil
@@ -220,12 +212,6 @@ func (p *parser) rewire(f *topo.Fabric, list []fileRewire) *topo.Fabric {
 		return f
 	}
 	return rewired
-}
-
-func (p *parser) fault(path string, err error) {
-	if err != nil {
-		p.Faultf(path, "%v", err)
-	}
 }
 
 // explicit builds a fabric of named nodes. A fault of a node or a link is reported at

@@ -5,8 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"softswitch/host"
+	"softswitch/internal/lists"
+	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
-	"softswitch/node/config"
 	"softswitch/scenario/workload"
 	"softswitch/unit"
 )
@@ -43,11 +45,11 @@ type fileWorkload struct {
 	// Chunks is how many messages each host's part is divided into, all in flight at once.
 	Chunks *int `yaml:"chunks" schema:"1..64,default=1"`
 	// Class, Transport, RC, Frame and TTL are as those of flows.
-	Class     *int       `yaml:"class" schema:"0..7,default=3"`
-	Transport string     `yaml:"transport" schema:"udp|rc,default=udp"`
-	RC        *config.RC `yaml:"rc"`
-	Frame     *int       `yaml:"frame" schema:"64..9216,default=1000"`
-	TTL       *int       `yaml:"ttl" schema:"1..255,default=64"`
+	Class     *int     `yaml:"class" schema:"0..7,default=3"`
+	Transport string   `yaml:"transport" schema:"udp|rc,default=udp"`
+	RC        *host.RC `yaml:"rc"`
+	Frame     *int     `yaml:"frame" schema:"64..9216,default=1000"`
+	TTL       *int     `yaml:"ttl" schema:"1..255,default=64"`
 	// Start and Stop are between which messages begin. With 1ms±10us each of them begins so much
 	// earlier or later, as a run draws it by its seed.
 	Start start `yaml:"start" schema:"start,default=0s"`
@@ -57,27 +59,14 @@ type fileWorkload struct {
 	Seed uint32 `yaml:"seed" schema:"0..4294967295,default=0"`
 }
 
-// pattern is the keys of a workload's pattern, in addition to those that all have.
-type pattern struct {
-	is        workload.Pattern
-	must, may []string
-	text      string
-}
-
-var patterns = []pattern{
-	{workload.Random, []string{"load"}, []string{"sizes", "size", "cdf", "on", "off"}, "Each host sends messages to others, each to one that is drawn."},
-	{workload.Permutation, []string{"load"}, []string{"sizes", "size", "cdf", "on", "off"}, "Each host sends messages to one other, which no third one sends to."},
-	{workload.Incast, []string{"fan_in", "period"}, []string{"sizes", "size", "cdf"}, "In each round, several hosts send a message each to one, all at once; which, is drawn."},
-	{workload.AllToAll, nil, []string{"sizes", "size", "cdf", "period"}, "In each round, each host sends a message to every other."},
-	{workload.Ring, []string{"size"}, []string{"chunks", "period"}, "In each round, each of the n hosts sends 2(n-1)/n of `size` to the next in the list, the last one to the first: what an all-reduce over a ring takes."},
-	{workload.Tree, []string{"size"}, []string{"chunks", "period"}, "In each round, `size` goes up and down each link of a binary tree over the list, of which the first is the root: what an all-reduce over a tree takes."},
-}
-
-func patternNames() (names []string) {
-	for _, k := range patterns {
-		names = append(names, string(k.is))
-	}
-	return names
+// patterns are the keys of each pattern of a workload, in addition to those that all have.
+var patterns = []schema.Case{
+	{Is: string(workload.Random), Must: []string{"load"}, May: []string{"sizes", "size", "cdf", "on", "off"}, Text: "Each host sends messages to others, each to one that is drawn."},
+	{Is: string(workload.Permutation), Must: []string{"load"}, May: []string{"sizes", "size", "cdf", "on", "off"}, Text: "Each host sends messages to one other, which no third one sends to."},
+	{Is: string(workload.Incast), Must: []string{"fan_in", "period"}, May: []string{"sizes", "size", "cdf"}, Text: "In each round, several hosts send a message each to one, all at once; which, is drawn."},
+	{Is: string(workload.AllToAll), May: []string{"sizes", "size", "cdf", "period"}, Text: "In each round, each host sends a message to every other."},
+	{Is: string(workload.Ring), Must: []string{"size"}, May: []string{"chunks", "period"}, Text: "In each round, each of the n hosts sends 2(n-1)/n of `size` to the next in the list, the last one to the first: what an all-reduce over a ring takes."},
+	{Is: string(workload.Tree), Must: []string{"size"}, May: []string{"chunks", "period"}, Text: "In each round, `size` goes up and down each link of a binary tree over the list, of which the first is the root: what an all-reduce over a tree takes."},
 }
 
 // workloads adds the flows of workloads to those of s. nics are the hosts with programs of
@@ -108,7 +97,7 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 	if f.Name == "" {
 		p.Faultf(path+".name", "missing: a workload has a name")
 	}
-	common := p.flow(path, fileFlow{Name: f.Name, Class: f.Class, Transport: f.Transport, RC: f.RC, Frame: f.Frame, TTL: f.TTL})
+	common := p.flow(path, fileFlow{Name: f.Name, Class: f.Class, Stream: host.Stream{Transport: f.Transport, RC: f.RC, Frame: or(f.Frame, 0), TTL: or(f.TTL, 0)}})
 	p.patternKeys(path, f.Pattern)
 	w := workload.Spec{
 		Pattern: workload.Pattern(f.Pattern), Sizes: p.sizes(path, f), Load: p.share(path+".load", f.Load),
@@ -139,9 +128,7 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 		return nil
 	}
 	hosts := p.workers(s, path+".hosts", f.Hosts, nics)
-	for _, h := range hosts {
-		w.Rates = append(w.Rates, s.Links[p.fabric.Nodes[h].Ports[0].Link].Rate)
-	}
+	w.Rates = lists.Map(hosts, func(h int) unit.Rate { return s.Links[p.fabric.Nodes[h].Ports[0].Link].Rate })
 	if n := len(hosts); n < 2 {
 		p.Faultf(path+".hosts", "%d hosts: a workload has at least 2", n)
 	} else if w.FanIn >= n {
@@ -168,22 +155,22 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 // patternKeys checks that a workload has the keys of its pattern and no others.
 func (p *parser) patternKeys(path, is string) {
 	if is == "" {
-		p.Faultf(path+".pattern", "missing; use %s", strings.Join(patternNames(), ", "))
+		p.Faultf(path+".pattern", "missing; use %s", strings.Join(names(patterns), ", "))
 		return
 	}
-	if !p.choice(path+".pattern", is, patternNames()) {
+	if !p.Choice(path+".pattern", is, names(patterns)) {
 		return
 	}
-	i := slices.IndexFunc(patterns, func(k pattern) bool { return string(k.is) == is })
-	own := slices.Concat(patterns[i].must, patterns[i].may)
+	i := slices.IndexFunc(patterns, func(k schema.Case) bool { return k.Is == is })
+	own := slices.Concat(patterns[i].Must, patterns[i].May)
 	for _, k := range patterns {
-		for _, key := range slices.Concat(k.must, k.may) {
+		for _, key := range slices.Concat(k.Must, k.May) {
 			if p.Has(path+"."+key) && !slices.Contains(own, key) {
 				p.Faultf(path+"."+key, "%s has no such key; its own are %s", is, strings.Join(own, ", "))
 			}
 		}
 	}
-	for _, key := range patterns[i].must {
+	for _, key := range patterns[i].Must {
 		if !p.Has(path + "." + key) {
 			p.Faultf(path+"."+key, "missing: %s has %s", is, strings.Join(own, ", "))
 		}
@@ -211,7 +198,7 @@ func (p *parser) sizes(path string, f fileWorkload) *workload.Sizes {
 		return workload.Fixed(*f.Size)
 	default:
 		s, err := workload.ParseSizes(f.CDF)
-		p.fault(path+".cdf", err)
+		p.Fault(path+".cdf", err)
 		return s
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/node/config"
 	"softswitch/topo"
@@ -42,19 +43,6 @@ type Limit struct {
 
 // AnyFlow is the Flow of a Limit for a class.
 const AnyFlow = -1
-
-// Thresholds are PFC thresholds by position in a fabric with levels (see
-// tagger.Levels), in bytes: Down for ports to hosts and lower switches, Up for ports to
-// higher ones. XOFF rises by PerLevel with each level of the switch; XON stays.
-type Thresholds struct {
-	Down, Up Threshold
-	PerLevel int
-}
-
-// Threshold is as in config.Buffer: XOFF is size + StaticTh, and XON XONOffset lower.
-type Threshold struct {
-	StaticTh, XONOffset int
-}
 
 // preventions are those that Prevent can apply, by name.
 var preventions = []struct {
@@ -354,8 +342,8 @@ func (s *Scenario) preventByThresholds() error {
 	th, offset := *s.Buffer.StaticTh, *s.Buffer.XONOffset
 	v := s.prevented()
 	v.Thresholds = &Thresholds{
-		Down:     Threshold{StaticTh: th / 2, XONOffset: max(0, offset-th/2)},
-		Up:       Threshold{StaticTh: th + th/2, XONOffset: offset + th/2},
+		Down:     Threshold{StaticTh: new(th / 2), XONOffset: new(max(0, offset-th/2))},
+		Up:       Threshold{StaticTh: new(th + th/2), XONOffset: new(offset + th/2)},
 		PerLevel: th / 2,
 	}
 	s.Prevention = v
@@ -370,10 +358,7 @@ func (p *Plan) tag(doc *strictyaml.Doc) {
 		return
 	}
 	if k := s.Prevention.Tags; k > 0 {
-		var lossless []unit.Priority
-		for _, c := range s.PFC.Lossless {
-			lossless = append(lossless, unit.Priority(c))
-		}
+		lossless := lists.Map(s.PFC.Lossless, func(c int) unit.Priority { return unit.Priority(c) })
 		var err error
 		if p.Tagging, err = tagger.New(s.Fabric, lossless, k); err != nil {
 			doc.Faultf("prevention.tagger", "%v", err)
@@ -414,15 +399,9 @@ func (p *Plan) prevent(c *config.Switch, i int) {
 		for _, r := range p.Tagging.Rules[i] {
 			c.Rewrite = append(c.Rewrite, config.Rewrite{Class: int(r.Class), In: list(r.In), Out: list(r.Out), To: int(r.To)})
 		}
-	}
-	if p.Tagging != nil {
 		p.share(c)
 	}
-	for _, l := range v.Limits {
-		if l.At == i {
-			c.Limits = append(c.Limits, p.limit(l))
-		}
-	}
+	c.Limits = lists.Map(lists.Where(v.Limits, func(l Limit) bool { return l.At == i }), p.limit)
 	if v.Thresholds != nil {
 		p.thresholds(c, i)
 	}
@@ -458,8 +437,7 @@ func (p *Plan) thresholds(c *config.Switch, i int) {
 		if n := port.Peer.Node; n < len(p.levels) && p.levels[n] > p.levels[i] {
 			th = t.Up
 		}
-		th.StaticTh += t.PerLevel * p.levels[i]
-		th.XONOffset += t.PerLevel * p.levels[i]
-		c.Ports[j].StaticTh, c.Ports[j].XONOffset = &th.StaticTh, &th.XONOffset
+		more := t.PerLevel * p.levels[i]
+		c.Ports[j].StaticTh, c.Ports[j].XONOffset = new(*th.StaticTh+more), new(*th.XONOffset+more)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"slices"
 
+	"softswitch/host"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/link/impair"
@@ -103,28 +104,14 @@ type Flow struct {
 	Name     string
 	From, To int
 	Class    unit.Priority
-	Rate     unit.Rate // on the wire; 0: as fast as the link
-	Frame    int       // bytes without FCS
-	Size     int       // how many bytes of frames it sends; 0: no bound
-	TTL      int
-	Start    unit.Time
 	Jitter   unit.Time // it begins so much earlier or later, as a run draws it: see Plan.Drawn
-	Stop     unit.Time // 0: never
-	// RC makes it messages over a reliable connection, of Size bytes in all, where Frame is
-	// the longest of its frames; nil is UDP.
-	RC *RC
+	// Stream is what it sends; Frame is, of messages over a connection, the longest.
+	host.Stream
 	// Via is the switches that the flow's path must visit, in this order; others may
 	// lie between. Compile chooses a source port for it.
 	Via []int
 
 	at string // key in the file, "flows[2]": several flows can come of one; "" if it comes from none
-}
-
-// RC is how a flow uses its reliable connection; see config.RC.
-type RC struct {
-	Message, PathMTU, Window int
-	Timeout                  unit.Time
-	Retries                  int
 }
 
 // MaxFlows is how many flows a scenario has at most.
@@ -198,32 +185,37 @@ type Event struct {
 	Flip  int // the bit of the frame that is inverted, from 1; 0: none
 }
 
-// Expect is what a scenario's verdict is checked against. A nil or zero field expects
-// nothing.
+// Expect is what a scenario's verdict is checked against. A nil or zero field expects nothing, but for
+// LosslessLost. The comments and keys are those of its file.
 type Expect struct {
-	Deadlock *bool // the ground truth
-	Opens    *bool // a wait opens by itself
-	Detected *bool // by the detector
-	// FalseAlarm: the detector declared what was not true at that time.
-	FalseAlarm *bool
-	// Missed: the detector did not declare every deadlock.
-	Missed  *bool
-	Trigger *Trigger
-	// LosslessLost is how many lossless frames may be lost at most, AnyLoss if any number. Where
-	// it is nil, none may.
-	LosslessLost *int
-	// MaxLatency limits the time from a deadlock's onset to each detection.
-	MaxLatency unit.Time
-	// MinXOFF is how many XOFF frames there must be at least.
-	MinXOFF int
-	// SimOnly is why the expectation only holds in a simulation, a sentence without its
-	// full stop: the outcome depends on an order of events that a live lab does not
-	// guarantee. "" if it holds in both worlds.
-	SimOnly string
+	// Deadlock: whether there is one.
+	Deadlock *bool `yaml:"deadlock"`
+	// Opens: true requires a wait that opens by itself when others have left the shared pool,
+	// which is no deadlock; false allows none.
+	Opens    *bool `yaml:"opens_by_itself"`
+	Detected *bool // every deadlock, and at least one; nothing at all
+	// FalseAlarm: true requires a declaration that is not true when it is made, false
+	// allows none.
+	FalseAlarm *bool `yaml:"false_alarm"`
+	// Missed: true requires a deadlock that nobody declared while it lasted, false
+	// allows none.
+	Missed *bool `yaml:"missed"`
+	// Trigger is what every true declaration must name.
+	Trigger      *Trigger `yaml:"trigger"`
+	LosslessLost *int     // AnyLoss: any; nil: none
+	// MaxLatency bounds the time from the onset of a deadlock to its true declaration.
+	MaxLatency unit.Time `yaml:"max_latency" schema:"time"`
+	// MinXOFF is how many pauses there must be at least.
+	MinXOFF int `yaml:"pfc_xoff_min" schema:"0..1073741824,default=0"`
+	// SimOnly is why these expectations only hold in a simulation; a live lab refuses
+	// the scenario and gives this reason.
+	SimOnly string `yaml:"sim_only" schema:"text"`
 }
 
-// Trigger is the initial trigger that every detection must name.
+// Trigger is the initial trigger of a deadlock.
 type Trigger struct {
-	Node   int
-	OnLoop *bool
+	Node string `yaml:"node" schema:"node,required"`
+	Kind string `yaml:"kind" schema:"switch|host"`
+	// OnLoop: the trigger is a switch of the loop itself.
+	OnLoop *bool `yaml:"on_loop"`
 }

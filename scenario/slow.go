@@ -103,13 +103,14 @@ func (x *slower) link(name string, l *LinkSpeed) {
 }
 
 func (x *slower) flow(f *Flow) {
-	x.rate("flow "+f.Name, &f.Rate)
+	x.rate("flow "+f.Name, (*unit.Rate)(&f.Rate))
 	x.time("flow "+f.Name+": start", &f.Start)
 	x.time("flow "+f.Name+": start's jitter", &f.Jitter)
 	x.time("flow "+f.Name+": stop", &f.Stop)
 	if f.RC != nil {
-		c := *f.RC
-		x.time("flow "+f.Name+": rc.timeout", &c.Timeout)
+		c, timeout := *f.RC, *f.RC.Timeout
+		x.time("flow "+f.Name+": rc.timeout", &timeout)
+		c.Timeout = &timeout
 		f.RC = &c
 	}
 }

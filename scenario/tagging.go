@@ -92,11 +92,8 @@ func (p *Plan) ReportTagging() *TaggingReport {
 		if len(rules) == 0 {
 			continue
 		}
-		sw := TaggingSwitch{Switch: p.Fabric.Nodes[s].Name, Ports: p.portNames(s, rules[0].In)}
-		for _, rule := range rules {
-			sw.Classes = append(sw.Classes, TaggingChange{From: rule.Class, To: rule.To})
-		}
-		r.Rules = append(r.Rules, sw)
+		change := func(rule tagger.Rule) TaggingChange { return TaggingChange{From: rule.Class, To: rule.To} }
+		r.Rules = append(r.Rules, TaggingSwitch{p.Fabric.Nodes[s].Name, p.portNames(s, rules[0].In), lists.Map(rules, change)})
 	}
 	for i := range p.Flows {
 		r.Flows = append(r.Flows, p.taggedFlow(i))
@@ -111,11 +108,8 @@ func (p *Plan) ReportTagging() *TaggingReport {
 	return r
 }
 
-func (p *Plan) portNames(s int, ports unit.PortSet) (names []string) {
-	for ; ports != 0; ports &= ports - 1 {
-		names = append(names, p.Fabric.Nodes[p.Fabric.Nodes[s].Ports[ports.First()].Peer.Node].Name)
-	}
-	return names
+func (p *Plan) portNames(s int, ports unit.PortSet) []string {
+	return lists.Map(list(ports), func(j int) string { return p.Fabric.Nodes[p.Fabric.Nodes[s].Ports[j].Peer.Node].Name })
 }
 
 func (p *Plan) taggedFlow(i int) TaggedFlow {

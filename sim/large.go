@@ -120,7 +120,7 @@ func (l *Large) flows() map[int][]host.Flow {
 	for i, flow := range l.Flows {
 		flows[flow.From] = append(flows[flow.From], host.Flow{
 			Number: uint32(i), Name: fmt.Sprintf("F%d", i), To: l.Fabric.Nodes[flow.To].Addr.Netip(), SrcPort: uint16(49152 + i%16384),
-			Class: flow.Class, Frame: l.Switch.MaxFrame, TTL: 64, Start: flow.Start, Stop: unit.Never,
+			Class: flow.Class, Stream: host.Stream{Frame: l.Switch.MaxFrame, TTL: 64, Start: flow.Start},
 		})
 	}
 	return flows

@@ -74,6 +74,36 @@ func (r Rate) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, int6
 // UnmarshalJSON reads a number of bits per second, or a string that UnmarshalText reads.
 func (r *Rate) UnmarshalJSON(data []byte) error { return unmarshalJSON(data, (*int64)(r), r) }
 
+// FlowRate is a rate of a flow above zero; 0 is that of its port, "line".
+type FlowRate Rate
+
+// line is the text of the FlowRate 0.
+const line = "line"
+
+// UnmarshalText reads a rate such as "10Mbit/s", or "line".
+func (r *FlowRate) UnmarshalText(text []byte) error {
+	if string(text) == line {
+		*r = 0
+		return nil
+	}
+	rate, err := ParseRate(string(text))
+	if err != nil || rate == 0 {
+		return fmt.Errorf(`%q: write a rate above zero such as "10Mbit/s", or "line" for the link's`, text)
+	}
+	*r = FlowRate(rate)
+	return nil
+}
+
+// MarshalText writes r as UnmarshalText reads it.
+func (r FlowRate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+func (r FlowRate) String() string {
+	if r == 0 {
+		return line
+	}
+	return Rate(r).String()
+}
+
 // maxTime keeps sums of times within 64 bits.
 const maxTime = 1000 * time.Hour
 

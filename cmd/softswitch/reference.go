@@ -26,7 +26,7 @@ type referenceFile struct {
 //
 //	scenario, node/config, oracle/verdict --> internal/schema --> docs/schema, docs/*.md
 func referenceFiles(source string) ([]referenceFile, error) {
-	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario")
+	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario", "host")
 	if err != nil {
 		return nil, err
 	}

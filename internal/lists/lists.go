@@ -1,5 +1,5 @@
 // Package lists makes one list of another: names of nodes, ports of an answer, lines of a text,
-// those of some that are so; and a sum of one.
+// those of some that are so, and groups of what has something in common; and a sum of one.
 //
 // What it does not do: it sorts and searches nothing; package slices does.
 package lists

@@ -26,8 +26,8 @@ func fill(v reflect.Value) {
 			fillBelow(v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			f, t := v.Field(i), tagOf(v.Type().Field(i))
+		for _, sf := range strictyaml.Fields(v.Type()) {
+			f, t := v.FieldByIndex(sf.Index), tagOf(sf)
 			if t.def != "" && f.IsZero() {
 				set(f, t.def)
 			}
@@ -111,13 +111,12 @@ func check(d *strictyaml.Doc, path string, t tag, v reflect.Value, given bool) {
 			check(d, path, t, v.Elem(), true)
 		}
 	case v.Kind() == reflect.Struct:
-		for i := range v.NumField() {
-			sf := v.Type().Field(i)
-			key := keyOf(sf)
+		for _, sf := range strictyaml.Fields(v.Type()) {
+			key := strictyaml.Key(sf)
 			if path != "" {
 				key = path + "." + key
 			}
-			check(d, key, tagOf(sf), v.Field(i), false)
+			check(d, key, tagOf(sf), v.FieldByIndex(sf.Index), false)
 		}
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {

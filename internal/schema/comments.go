@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -113,29 +114,15 @@ func plain(comment string, names []fieldName, self, key string) string {
 // may be plain English.
 func replaceWord(text, name, by string) string {
 	var b strings.Builder
-	for {
-		i := strings.Index(text, name)
-		if i < 0 {
-			b.WriteString(text)
-			return b.String()
+	done := 0
+	for _, at := range regexp.MustCompile(`\b`+name+`\b`).FindAllStringIndex(text, -1) {
+		before, after := text[:at[0]], text[at[1]:]
+		if before != "" && !strings.HasSuffix(before, ". ") && !strings.HasSuffix(before, "`") && !strings.HasPrefix(after, "`") {
+			b.WriteString(text[done:at[0]] + by)
+			done = at[1]
 		}
-		end := i + len(name)
-		before, after := "", ""
-		if b.Len() > 0 || i > 0 {
-			before = (b.String() + text[:i])[max(0, b.Len()+i-2):]
-		}
-		if end < len(text) {
-			after = text[end : end+1]
-		}
-		word := before != "" && !strings.HasSuffix(before, ". ") && !isLetter(before[len(before)-1:]) && !isLetter(after)
-		b.WriteString(text[:i])
-		if word {
-			b.WriteString(by)
-		} else {
-			b.WriteString(name)
-		}
-		text = text[end:]
 	}
+	return b.String() + text[done:]
 }
 
 func isLetter(s string) bool {

@@ -100,9 +100,7 @@ func (w *writer) object(o *Object) *node {
 		any := lists.Map(keys, func(k string) *node { return &node{Required: []string{k}} })
 		n.OneOf = append(n.OneOf, &node{AnyOf: any})
 	}
-	for _, c := range o.Rules.Cases {
-		n.AllOf = append(n.AllOf, o.Rules.node(c))
-	}
+	n.AllOf = lists.Map(o.Rules.Cases, o.Rules.node)
 	return n
 }
 
@@ -178,11 +176,7 @@ func (k Kind) node() *node {
 		}
 		return n
 	case k.Words != nil:
-		n := &node{}
-		for _, word := range k.Words {
-			n.Enum = append(n.Enum, literal(word))
-		}
-		return n
+		return &node{Enum: lists.Map(k.Words, literal)}
 	}
 	n := &node{Type: "string"}
 	if k.Pattern != "" {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"softswitch/internal/lists"
+	"softswitch/internal/strictyaml"
 )
 
 // Read describes f. Comments are those of the source of its types. It panics on a tag
@@ -32,8 +35,12 @@ func (r *reader) object(t reflect.Type) *Object {
 	r.known[t] = o
 	names := fieldNames(t)
 	o.Text = plain(r.comments[o.Name], names, t.Name(), "")
-	for i := range t.NumField() {
-		o.Fields = append(o.Fields, r.field(o.Name, t.Field(i), names))
+	for _, f := range strictyaml.Fields(t) {
+		own := t // the struct that has the field
+		for _, i := range f.Index[:len(f.Index)-1] {
+			own = own.Field(i).Type
+		}
+		o.Fields = append(o.Fields, r.field(own.String(), f, names))
 	}
 	o.Rules.check(o)
 	return o
@@ -41,22 +48,13 @@ func (r *reader) object(t reflect.Type) *Object {
 
 // fieldNames is the keys of t's fields by the names of those.
 func fieldNames(t reflect.Type) []fieldName {
-	var names []fieldName
-	for i := range t.NumField() {
-		names = append(names, fieldName{t.Field(i).Name, keyOf(t.Field(i))})
-	}
-	return names
+	return lists.Map(strictyaml.Fields(t), func(f reflect.StructField) fieldName { return fieldName{f.Name, strictyaml.Key(f)} })
 }
 
 type fieldName struct{ name, key string }
 
-func keyOf(f reflect.StructField) string {
-	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-	return key
-}
-
 func (r *reader) field(object string, sf reflect.StructField, names []fieldName) Field {
-	f := Field{Key: keyOf(sf)}
+	f := Field{Key: strictyaml.Key(sf)}
 	f.Text = plain(r.comments[object+"."+sf.Name], names, sf.Name, f.Key)
 	t := tagOf(sf)
 	f.Required, f.Default = t.required, t.def

@@ -99,11 +99,10 @@ type Doc struct {
 }
 
 // Read parses data, the content of the file called name, into the struct that
-// dst points to. Keys are those of the fields' yaml tags; embedded structs and
-// interfaces are not supported. A key that dst does not have, the lack of one whose schema
-// tag says "required", a value of the wrong kind or out of the field's range, and a key
-// given twice are faults; their fields keep the value they had. Fields without a key keep
-// theirs too.
+// dst points to. Keys are those of its Fields' yaml tags; interfaces are not supported. A key that dst
+// does not have, the lack of one whose schema tag says "required", a value of the wrong kind or out of
+// the field's range, and a key given twice are faults; their fields keep the value they had. Fields
+// without a key keep theirs too.
 //
 // Scalars of every kind are taken for a string field as they are written, and so for a
 // type with UnmarshalText, whose error is the fault and for which "" is empty. An
@@ -202,6 +201,31 @@ func (d *Doc) Faultf(path, format string, args ...any) {
 	}
 	d.faulty[path] = path != ""
 	d.add(d.At(path, fmt.Sprintf(format, args...)))
+}
+
+// Fault adds err, unless nil, at the key path.
+func (d *Doc) Fault(path string, err error) {
+	if err != nil {
+		d.Faultf(path, "%v", err)
+	}
+}
+
+// Within adds a fault unless the value n of the key path is lo to hi, and reports whether it is.
+func (d *Doc) Within(path string, n, lo, hi int) bool {
+	ok := n >= lo && n <= hi
+	if !ok {
+		d.Faultf(path, "%d: use %d to %d", n, lo, hi)
+	}
+	return ok
+}
+
+// Choice adds a fault unless the value s of the key path is one of these, and reports whether it is.
+func (d *Doc) Choice(path, s string, valid []string) bool {
+	ok := slices.Contains(valid, s)
+	if !ok {
+		d.Faultf(path, "%q%s; use %s", s, DidYouMean(s, valid), strings.Join(valid, ", "))
+	}
+	return ok
 }
 
 // hidden reports whether a key, or one above it, has a fault of Faultf.
@@ -353,27 +377,55 @@ func (d *Doc) fill(n ast.Node, v reflect.Value, path string) {
 	}
 }
 
-func (d *Doc) fillStruct(n ast.Node, v reflect.Value, path string) {
-	fields, names := map[string]int{}, []string{}
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-		fields[name] = i
-		names = append(names, name)
+// Fields are the fields of the struct t that keys are of. In the place of an embedded struct with the
+// tag `yaml:",inline"` stand those of it, and in the place of one that t has too, that of t. With the
+// tag `schema:",optional"` beside it none of them is required or has a default.
+func Fields(t reflect.Type) (fields []reflect.StructField) {
+	add := func(f reflect.StructField) {
+		if !slices.ContainsFunc(fields, func(g reflect.StructField) bool { return g.Name == f.Name }) {
+			fields = append(fields, f)
+		}
 	}
+	for f := range t.Fields() {
+		if f.Tag.Get("yaml") != ",inline" {
+			add(f)
+			continue
+		}
+		for _, in := range Fields(f.Type) {
+			seen, _ := t.FieldByName(in.Name)
+			if f.Tag.Get("schema") == ",optional" && len(seen.Index) > 1 {
+				kind, _, _ := strings.Cut(seen.Tag.Get("schema"), ",")
+				seen.Tag = reflect.StructTag(fmt.Sprintf("yaml:%q schema:%q", seen.Tag.Get("yaml"), kind))
+			}
+			add(seen)
+		}
+	}
+	return fields
+}
+
+// Key is the key of a field.
+func Key(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return key
+}
+
+func (d *Doc) fillStruct(n ast.Node, v reflect.Value, path string) {
+	fields := Fields(v.Type())
+	names := lists.Map(fields, Key)
 	d.pairs(n, path, "keys "+strings.Join(names, ", "), func(key string, kn, vn ast.Node) {
 		sub := join(path, key)
-		i, ok := fields[key]
-		if !ok {
+		i := slices.Index(names, key)
+		if i < 0 {
 			d.lines[sub] = line(kn)
 			d.Faultf(sub, "unknown key %q%s; the keys here are %s", key, DidYouMean(key, names), strings.Join(names, ", "))
 			return
 		}
 		if vn != absent && d.first(sub, kn) {
-			d.fill(vn, v.Field(i), sub)
+			d.fill(vn, v.FieldByIndex(fields[i].Index), sub)
 		}
 	})
 	for i, name := range names {
-		_, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("schema"), ",")
+		_, options, _ := strings.Cut(fields[i].Tag.Get("schema"), ",")
 		if sub := join(path, name); options == "required" && !d.Given(sub) {
 			d.Lastf(sub, "missing")
 		}

@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -161,5 +162,37 @@ func TestSome(t *testing.T) {
 	want := "x:1: names: keys and values where a word should be\nx:2: parts.c: unknown key \"c\"; the keys here are a, b"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// TestInline: the keys of an embedded struct stand in its place, but for one that the outer struct has too.
+func TestInline(t *testing.T) {
+	type inner struct {
+		Rate  int `yaml:"rate" schema:"1..9,required"`
+		Start int `yaml:"start" schema:"0..9,default=1"`
+		Stop  int `yaml:"stop" schema:"0..9,default=2"`
+	}
+	type outer struct {
+		Name  string `yaml:"name"`
+		inner `yaml:",inline" schema:",optional"`
+		Start string `yaml:"start" schema:"text,default=now"`
+	}
+	var v outer
+	if err := Read("x.yaml", []byte("name: a\nstart: b\nstop: 3\n"), &v).Err(); err != nil {
+		t.Error(err)
+	}
+	if v.Name != "a" || v.Start != "b" || v.Stop != 3 || v.inner.Start != 0 {
+		t.Errorf("read as %+v", v)
+	}
+	const want = `x.yaml:1: rat: unknown key "rat" (did you mean "rate"?); the keys here are name, rate, start, stop`
+	if err := Read("x.yaml", []byte("rat: 1\n"), &v).Err(); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	var tags []string
+	for _, f := range Fields(reflect.TypeFor[outer]()) {
+		tags = append(tags, f.Tag.Get("schema"))
+	}
+	if want := []string{"", "1..9", "text,default=now", "0..9"}; !slices.Equal(tags, want) {
+		t.Errorf("schema tags %q, want %q", tags, want)
 	}
 }

@@ -11,11 +11,8 @@ import (
 // Tshark runs `tshark -n -r file args...` and returns what it prints, a line an element.
 func Tshark(t *testing.T, file string, args ...string) []string {
 	t.Helper()
-	path, err := exec.LookPath("tshark")
-	if err != nil {
-		t.Skip("tshark is not installed (Debian package tshark)")
-	}
-	return lines(t, exec.Command(path, append([]string{"-n", "-r", file}, args...)...))
+	Need(t, "tshark")
+	return lines(t, exec.Command("tshark", append([]string{"-n", "-r", file}, args...)...))
 }
 
 // Scapy runs a Python program that imports from module of scapy, with args, and returns what

@@ -302,7 +302,7 @@ func TestHost(t *testing.T) {
 	cfg := config.Host{
 		Name: "h1", ID: 9, Port: config.Port{Name: "eth0", Rate: 1e9, MAC: 0x02_00_00_00_00_09},
 		Address: unit.Interface{IP: 10<<24 | 2, Bits: 24}, Gateway: 10<<24 | 1, GatewayMAC: 0x02_00_00_00_00_01,
-		Flows: []config.Flow{{Number: 1, Name: "A", To: 10<<24 | 1<<8 | 2, SrcPort: 50000, Class: 3, Rate: 300e6, Frame: 1000, TTL: 64}},
+		Flows: []config.Flow{{Number: 1, Name: "A", To: 10<<24 | 1<<8 | 2, SrcPort: 50000, Class: 3, Stream: host.Stream{Rate: 300e6, Frame: 1000, TTL: 64}}},
 	}
 	cfg.Fill()
 	h, err := host.New(cfg.Build(batch, 1000))

@@ -11,8 +11,8 @@ import (
 	"softswitch/host"
 	"softswitch/host/congestion"
 	"softswitch/host/nic"
-	"softswitch/host/roce"
 	"softswitch/internal/ether"
+	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
@@ -62,12 +62,8 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	if s.RouterID != 0 {
 		c.RouterID = s.RouterID.Netip()
 	}
-	for _, a := range s.ARP {
-		c.ARP = append(c.ARP, dataplane.Neighbour{IP: a.IP.Netip(), MAC: a.MAC})
-	}
-	for _, m := range s.MAC {
-		c.MAC = append(c.MAC, dataplane.Station{MAC: m.MAC, Port: unit.Port(m.Port)})
-	}
+	c.ARP = lists.Map(s.ARP, func(a ARP) dataplane.Neighbour { return dataplane.Neighbour{IP: a.IP.Netip(), MAC: a.MAC} })
+	c.MAC = lists.Map(s.MAC, func(m MAC) dataplane.Station { return dataplane.Station{MAC: m.MAC, Port: unit.Port(m.Port)} })
 	return c
 }
 
@@ -92,7 +88,7 @@ func (s Switch) BuildBuffer() buffer.Config {
 
 // FlowID is how switches tell the flow f of a checked h from others.
 func (h Host) FlowID(f Flow) detect.FlowID {
-	return detect.FlowID(ether.FlowHash(uint32(h.Address.IP), uint32(f.To), ether.ProtoUDP, f.SrcPort, host.Port))
+	return LimitFlow{h.Address.IP, f.To, f.SrcPort}.ID()
 }
 
 // Build turns a checked configuration into the machine's, as Switch.Build does.
@@ -105,17 +101,9 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin,
 	}
 	for _, f := range h.Flows {
-		flow := host.Flow{
-			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Class: unit.Priority(f.Class), Rate: unit.Rate(f.Rate),
-			Frame: f.Frame, Bytes: uint64(f.Size), TTL: uint8(f.TTL), Start: f.Start, Stop: cmp.Or(f.Stop, unit.Never),
-		}
-		if r := f.RC; f.Transport == "rc" {
-			flow.RC = &roce.ConnectionConfig{
-				Shape: roce.Shape{MTU: r.PathMTU, Message: r.Message}, Window: r.Window,
-				Timeout: *r.Timeout, Retries: *r.Retries, AckEvery: roce.AckEvery,
-			}
-		}
-		c.Flows = append(c.Flows, flow)
+		c.Flows = append(c.Flows, host.Flow{
+			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Class: unit.Priority(f.Class), Stream: f.Stream,
+		})
 	}
 	if h.Congestion != nil {
 		c.Congestion = h.Congestion.build(c.Rate)
@@ -123,9 +111,7 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	for _, p := range h.Peers {
 		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: p.From.Netip(), SrcPort: p.SrcPort, Class: unit.Priority(p.Class), TTL: uint8(p.TTL)})
 	}
-	for _, a := range h.Acts {
-		c.Acts = append(c.Acts, a.Build())
-	}
+	c.Acts = lists.Map(h.Acts, Act.Build)
 	slices.SortStableFunc(c.Acts, func(a, b host.Act) int { return int(a.At - b.At) })
 	return c
 }

@@ -15,13 +15,13 @@ import (
 func checkBuffer(d *strictyaml.Doc, b *Buffer, mtu int) (warnings []string) {
 	checkHeadroom(d, b)
 	if b.Slack != nil {
-		within(d, "buffer.slack", *b.Slack, 0, mostBytes-min(*b.XOFF, mostBytes))
+		d.Within("buffer.slack", *b.Slack, 0, mostBytes-min(*b.XOFF, mostBytes))
 	}
 	switch {
 	case b.StaticTh != nil && b.DynamicTh != nil:
 		d.Faultf("buffer.dynamic_th", "%d, and static_th is %d: use one of the two", *b.DynamicTh, *b.StaticTh)
 	case b.StaticTh != nil:
-		within(d, "buffer.static_th", *b.StaticTh, 0, max(b.Pool, 0))
+		d.Within("buffer.static_th", *b.StaticTh, 0, max(b.Pool, 0))
 	}
 	if d.Faulty("buffer") {
 		return nil

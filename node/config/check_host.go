@@ -35,7 +35,7 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	checkPFC(d, h.PFC, []Port{h.Port})
 	mtu := CheckMTU(d, "mtu", h.MTU)
 	CheckRxBuffer(d, "rx_buffer", h.RxBuffer, mtu)
-	within(d, "rx_slack", h.RxSlack, 0, 1<<30-min(h.RxBuffer, 1<<30))
+	d.Within("rx_slack", h.RxSlack, 0, 1<<30-min(h.RxBuffer, 1<<30))
 	own := h.Address.IP
 	if needed(d, "address", own) && h.Gateway != 0 && (!h.Address.Has(h.Gateway) || h.Gateway == own) {
 		d.Faultf("gateway", "%s is not another address of the subnet of %s", h.Gateway, h.Address)
@@ -77,7 +77,7 @@ func CheckRxBuffer(d *strictyaml.Doc, path string, n, mtu int) {
 	const most = 1 << 30
 	switch least := nic.RxBufferMin(MaxFrame(mtu)); {
 	case mtu == DefaultMTU:
-		within(d, path, n, least, most)
+		d.Within(path, n, least, most)
 	case n < least || n > most:
 		d.Faultf(path, "%d: use %d to %d, as the mtu is %d", n, least, most, mtu)
 	}
@@ -97,7 +97,7 @@ func checkFlows(d *strictyaml.Doc, flows []Flow, own unit.Addr, mtu int) {
 		CheckFrame(d, path+".frame", f.Frame, mtu)
 		CheckRC(d, path, f.Transport == "rc", f.RC, mtu)
 		if f.Transport == "rc" {
-			within(d, path+".number", int(f.Number), 0, maxConnection)
+			d.Within(path+".number", int(f.Number), 0, maxConnection)
 		}
 		if f.Stop != 0 && f.Stop <= f.Start {
 			d.Faultf(path+".stop", "%s is not after start %s; use a later time, or 0s for never", f.Stop, f.Start)
@@ -111,7 +111,7 @@ const maxConnection = 1<<23 - 3
 
 // CheckRC adds the faults of key rc of the flow at path, which is filled in if the flow is of
 // that transport.
-func CheckRC(d *strictyaml.Doc, path string, is bool, r *RC, mtu int) {
+func CheckRC(d *strictyaml.Doc, path string, is bool, r *host.RC, mtu int) {
 	if !is {
 		if r != nil {
 			d.Faultf(path+".rc", "it is of flows of transport: rc")
@@ -146,7 +146,7 @@ func checkPeers(d *strictyaml.Doc, peers []Peer, own unit.Addr) {
 	numbers := map[uint32]bool{}
 	for i, p := range peers {
 		path := fmt.Sprintf("peers[%d]", i)
-		if within(d, path+".number", int(p.Number), 0, maxConnection); numbers[p.Number] {
+		if d.Within(path+".number", int(p.Number), 0, maxConnection); numbers[p.Number] {
 			d.Faultf(path+".number", "%d is another peer's already", p.Number)
 		}
 		numbers[p.Number] = true

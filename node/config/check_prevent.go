@@ -103,7 +103,7 @@ func checkLimits(d *strictyaml.Doc, s *Switch) {
 	}
 	for i, l := range s.Limits {
 		path := fmt.Sprintf("limits[%d]", i)
-		within(d, path+".port", l.Port, 0, len(s.Ports)-1)
+		d.Within(path+".port", l.Port, 0, len(s.Ports)-1)
 		if l.Rate == 0 {
 			d.Faultf(path+".rate", `%s is not a limit: write a rate above zero such as "2Gbit/s"`, l.Rate)
 		}
@@ -129,8 +129,8 @@ func checkThresholds(d *strictyaml.Doc, path string, p Port, b *Buffer) {
 		return
 	}
 	own := b.at(p)
-	ok := within(d, path+".static_th", *own.StaticTh, 0, max(b.Pool, 0))
-	if !within(d, path+".xon_offset", *own.XONOffset, 0, 1<<30) || !ok {
+	ok := d.Within(path+".static_th", *own.StaticTh, 0, max(b.Pool, 0))
+	if !d.Within(path+".xon_offset", *own.XONOffset, 0, 1<<30) || !ok {
 		return
 	}
 	if threshold, _ := own.thresholds(); *own.XON >= threshold {

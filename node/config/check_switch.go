@@ -19,8 +19,8 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	checkAuth(d, s.Ports)
 	for _, dscp := range slices.Sorted(maps.Keys(s.DSCPMap)) {
 		path := fmt.Sprintf("dscp_map.%d", dscp)
-		within(d, path, dscp, 0, 63)
-		within(d, path, s.DSCPMap[dscp], 0, unit.Priorities-1)
+		d.Within(path, dscp, 0, 63)
+		d.Within(path, s.DSCPMap[dscp], 0, unit.Priorities-1)
 	}
 	checkPFC(d, s.PFC, s.Ports)
 	warnings = checkBuffer(d, &s.Buffer, CheckMTU(d, "mtu", s.MTU))
@@ -38,7 +38,7 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	}
 	for i, m := range s.MAC {
 		needed(d, fmt.Sprintf("mac[%d].mac", i), m.MAC)
-		within(d, fmt.Sprintf("mac[%d].port", i), m.Port, 0, len(s.Ports)-1)
+		d.Within(fmt.Sprintf("mac[%d].port", i), m.Port, 0, len(s.Ports)-1)
 	}
 	checkMetrics(d, s.Live)
 	if d.Err() == nil {
@@ -66,7 +66,7 @@ func checkAuth(d *strictyaml.Doc, ports []Port) {
 func checkMetrics(d *strictyaml.Doc, l Live) {
 	if l.Metrics != "" {
 		_, _, err := ParseListen(l.Metrics)
-		fault(d, "live.metrics", err)
+		d.Fault("live.metrics", err)
 	}
 }
 
@@ -136,11 +136,11 @@ func checkClasses(d *strictyaml.Doc, path string, classes []int) {
 }
 
 func checkSched(d *strictyaml.Doc, path string, class int, s Sched) {
-	within(d, path, class, 0, unit.Priorities-1)
+	d.Within(path, class, 0, unit.Priorities-1)
 	schema.CheckAt(d, path, &s)
 	switch {
 	case s.Type == "dwrr":
-		within(d, path+".weight", s.Weight, 1, 100)
+		d.Within(path+".weight", s.Weight, 1, 100)
 	case s.Weight != 0 && s.Type == "strict":
 		d.Faultf(path+".weight", "%d: a strict class has no weight; remove it or choose type dwrr", s.Weight)
 	}
@@ -218,16 +218,9 @@ func checkRouterID(d *strictyaml.Doc, s *Switch) {
 func checkPortList(d *strictyaml.Doc, path string, ports []int, n int) {
 	for i, p := range ports {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		if within(d, at, p, 0, n-1) && slices.Contains(ports[:i], p) {
+		if d.Within(at, p, 0, n-1) && slices.Contains(ports[:i], p) {
 			d.Faultf(at, "port %d is in the list already", p)
 		}
-	}
-}
-
-// fault adds err, unless nil, at the key path.
-func fault(d *strictyaml.Doc, path string, err error) {
-	if err != nil {
-		d.Faultf(path, "%v", err)
 	}
 }
 
@@ -238,20 +231,4 @@ func needed[T comparable](d *strictyaml.Doc, path string, v T) bool {
 		d.Faultf(path, "missing")
 	}
 	return v != none
-}
-
-func within(d *strictyaml.Doc, path string, n, lo, hi int) bool {
-	if n < lo || n > hi {
-		d.Faultf(path, "%d: use %d to %d", n, lo, hi)
-		return false
-	}
-	return true
-}
-
-func choice(d *strictyaml.Doc, path, s string, valid ...string) bool {
-	if !slices.Contains(valid, s) {
-		d.Faultf(path, "%q%s; use %s", s, strictyaml.DidYouMean(s, valid), strings.Join(valid, ", "))
-		return false
-	}
-	return true
 }

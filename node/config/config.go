@@ -21,6 +21,7 @@
 package config
 
 import (
+	"softswitch/host"
 	"softswitch/host/congestion"
 	"softswitch/link/auth"
 	"softswitch/unit"
@@ -304,34 +305,8 @@ type Flow struct {
 	To      unit.Addr `yaml:"to" schema:"ip,required"`             // address
 	SrcPort uint16    `yaml:"src_port" schema:"1..65535,required"` // entropy for ECMP
 	Class   int       `yaml:"class" schema:"0..7"`                 // DSCP = 8 x class (+2 for class 3: 26, usual for RoCEv2)
-	// Rate is the bit rate on the wire, or "line".
-	Rate  FlowRate `yaml:"rate" schema:"rate or line,default=line"`
-	Frame int      `yaml:"frame" schema:"64..9230,default=1000"` // bytes without FCS, 64 to mtu + 14
-	// Size is how many bytes of frames the flow sends before it is over, the last frame
-	// being shorter, but at least 64 bytes; 0 is no bound.
-	Size int `yaml:"size,omitempty" schema:"0..1099511627776,default=0"`
-	TTL  int `yaml:"ttl" schema:"1..255,default=64"`
-	// Transport is udp, or rc: a reliable connection of RoCEv2. The frames of the latter are
-	// as long as path_mtu makes them; Size is then the bytes of its messages.
-	Transport string `yaml:"transport,omitempty" schema:"udp|rc,default=udp"`
-	RC        *RC    `yaml:"rc,omitempty"`
-	// Start and Stop are relative to the start of the scenario; Stop "0s" means never.
-	Start unit.Time `yaml:"start" schema:"time,default=0s"`
-	Stop  unit.Time `yaml:"stop,omitempty" schema:"time,default=0s"`
-}
 
-// RC is how a flow of transport rc uses its reliable connection.
-type RC struct {
-	// Message is the length of each message in bytes; an RDMA write.
-	Message int `yaml:"message,omitempty" schema:"1..2147483648,default=65536"`
-	// PathMTU is the payload of a full packet in bytes: 256, 512, 1024, 2048 or 4096.
-	PathMTU int `yaml:"path_mtu,omitempty" schema:"256|512|1024|2048|4096,default=1024"`
-	// Window is how many messages may be outstanding.
-	Window int `yaml:"window,omitempty" schema:"1..64,default=4"`
-	// Timeout is how long the sender waits for an acknowledgement before it sends again;
-	// Retries is how often in a row, before it gives up.
-	Timeout *unit.Time `yaml:"timeout,omitempty" schema:"time,default=67ms"`
-	Retries *int       `yaml:"retries,omitempty" schema:"0..1000000,default=7"`
+	host.Stream `yaml:",inline"`
 }
 
 // Congestion is how a host's flows of transport rc keep to what the fabric carries.

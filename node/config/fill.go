@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"softswitch/host"
 	"softswitch/internal/schema"
 	"softswitch/unit"
 )
@@ -67,7 +68,7 @@ func (b *Buffer) Fill() {
 // Fill sets every unset field to its default.
 func (f *Flow) Fill() {
 	if f.Transport == "rc" && f.RC == nil {
-		f.RC = &RC{}
+		f.RC = &host.RC{}
 	}
 	schema.Fill(f)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"softswitch/buffer"
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/unit"
 )
@@ -18,12 +19,8 @@ type HeadroomPool struct {
 	// what ports have of their own, divided by it.
 	Ratio *int `yaml:"ratio,omitempty" schema:"1..10000"`
 	// Port is what each port has of its own in bytes, which its groups use first.
-	Port *int `yaml:"port,omitempty" schema:"0..1073741824,default=10240"`
+	Port *int `yaml:"port,omitempty" schema:"0..1073741824,default=10240"` // as Nvidia's Spectrum (sonic-net/sonic-swss, cfgmgr/buffer_pool_mellanox.lua)
 }
-
-// DefaultPortHeadroom is what a port has beside a pool, as Nvidia's Spectrum has it
-// (sonic-net/sonic-swss, cfgmgr/buffer_pool_mellanox.lua).
-const DefaultPortHeadroom = 10240
 
 // mostBytes is the most that any size of a buffer may be.
 const mostBytes = 1 << 30
@@ -120,8 +117,7 @@ func checkHeadroom(d *strictyaml.Doc, b *Buffer) {
 	if h == nil || d.Faulty("buffer.headroom_pool") {
 		return
 	}
-	switch {
-	case (h.Size == nil) == (h.Ratio == nil):
+	if (h.Size == nil) == (h.Ratio == nil) {
 		d.Faultf("buffer.headroom_pool", "a pool has a size in bytes or a ratio: write one of the two, such as {ratio: 2}")
 	}
 }
@@ -201,34 +197,23 @@ type Shortage struct {
 
 // Shortages are those of a file. The zero value has none.
 type Shortages struct {
-	list  []Shortage
-	ends  []int // by list: how many more ends are like it
-	index map[Shortage]int
+	ends lists.Groups[Shortage, string]
 }
 
 // Add adds e if it is one.
 func (s *Shortages) Add(e Shortage) {
-	if e.Has >= e.Needs {
-		return
+	if e.Has < e.Needs {
+		like := e
+		like.End = ""
+		s.ends.Add(like, e.End)
 	}
-	like := e
-	like.End = ""
-	if i, ok := s.index[like]; ok {
-		s.ends[i]++
-		return
-	}
-	if s.index == nil {
-		s.index = map[Shortage]int{}
-	}
-	s.index[like] = len(s.list)
-	s.list, s.ends = append(s.list, e), append(s.ends, 0)
 }
 
 // Warnings are a line for all ends that are alike, of keys of d.
 func (s *Shortages) Warnings(d *strictyaml.Doc) (lines []string) {
-	for i, e := range s.list {
-		like := ""
-		if n := s.ends[i]; n > 0 {
+	for _, e := range s.ends.Keys {
+		ends, like := s.ends.Of[e], ""
+		if n := len(ends) - 1; n > 0 {
 			like = fmt.Sprintf("; %d more like it", n)
 		}
 		has := fmt.Sprintf("%d bytes", e.Has)
@@ -239,7 +224,7 @@ func (s *Shortages) Warnings(d *strictyaml.Doc) (lines []string) {
 		if n := e.Step * RoundHeadroom(e.Needs); n <= mostBytes {
 			do = fmt.Sprintf("use %d or more%s", n, e.Or)
 		}
-		lines = append(lines, d.At(e.Key, fmt.Sprintf("%s, and %s (%s%s) needs %d: lossless frames can be lost; %s", has, e.End, e.Link, like, e.Needs, do)).String())
+		lines = append(lines, d.At(e.Key, fmt.Sprintf("%s, and %s (%s%s) needs %d: lossless frames can be lost; %s", has, ends[0], e.Link, like, e.Needs, do)).String())
 	}
 	return lines
 }

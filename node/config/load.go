@@ -9,6 +9,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 )
@@ -17,9 +18,7 @@ import (
 // warnings are as LoadSwitch's.
 func Bridge(ports ...string) (s Switch, warnings []string, err error) {
 	s.Name, s.ID = "switch", 1
-	for _, p := range ports {
-		s.Ports = append(s.Ports, Port{Name: p})
-	}
+	s.Ports = lists.Map(ports, func(name string) Port { return Port{Name: name} })
 	trusting := warnPeers(strictyaml.NewDoc("arguments"), s.Ports)
 	s.Fill()
 	warnings, err = s.Check("arguments")
@@ -34,12 +33,7 @@ func warnPeers(d *strictyaml.Doc, ports []Port) (warnings []string) {
 	if first < 0 {
 		return nil
 	}
-	var names []string
-	for _, p := range ports {
-		if unsaid(p) {
-			names = append(names, p.Name)
-		}
-	}
+	names := lists.Map(lists.Where(ports, unsaid), func(p Port) string { return p.Name })
 	return []string{d.At(fmt.Sprintf("ports[%d].peer", first), fmt.Sprintf("not said of %s: taken to lead to a switch, whose labels and messages are believed; a file can say \"peer: host\" where a host is",
 		strings.Join(names, ", "))).String()}
 }
@@ -55,8 +49,8 @@ func LoadSwitch(name string, data []byte, settings ...strictyaml.Setting) (s Swi
 	trusting := warnPeers(d, s.Ports)
 	s.Fill()
 	warnings = checkSwitch(d, &s)
-	choice(d, "detector", s.Detector, catalog.Names()...)
-	choice(d, "response", s.Response, respond.Names()...)
+	d.Choice("detector", s.Detector, catalog.Names())
+	d.Choice("response", s.Response, respond.Names())
 	if err = d.Err(); err == nil {
 		warnings = append(warnings, trusting...)
 	}

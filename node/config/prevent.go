@@ -6,6 +6,7 @@ import (
 	"softswitch/detect"
 	"softswitch/host"
 	"softswitch/internal/ether"
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -36,8 +37,8 @@ type LimitFlow struct {
 	SrcPort uint16    `yaml:"src_port" schema:"1..65535,required"`
 }
 
-// id is how the switch identifies the flow.
-func (f LimitFlow) id() detect.FlowID {
+// ID is how a switch identifies the flow.
+func (f LimitFlow) ID() detect.FlowID {
 	return detect.FlowID(ether.FlowHash(uint32(f.From), uint32(f.To), ether.ProtoUDP, f.SrcPort, host.Port))
 }
 
@@ -47,15 +48,13 @@ func (s *Switch) buildPrevention(c *dataplane.Config) {
 		c.Rewrites = append(c.Rewrites, dataplane.Rewrite{Class: unit.Priority(r.Class), In: portSet(r.In), Out: portSet(r.Out), To: unit.Priority(r.To)})
 	}
 	if c.Bands.Width = s.TTLBand; s.TTLBand > 0 {
-		for _, class := range s.PFC.Lossless {
-			c.Bands.Classes = append(c.Bands.Classes, unit.Priority(class))
-		}
+		c.Bands.Classes = lists.Map(s.PFC.Lossless, func(c int) unit.Priority { return unit.Priority(c) })
 	}
 	c.NoFlood = s.NoFlood
 	for _, l := range s.Limits {
 		limit := dataplane.Limit{In: unit.Port(l.Port), Rate: l.Rate}
 		if l.Flow != nil {
-			limit.Flow = l.Flow.id()
+			limit.Flow = l.Flow.ID()
 		} else {
 			limit.OfClass, limit.Class = true, unit.Priority(*l.Class)
 		}

@@ -65,31 +65,3 @@ func (s *Share) UnmarshalText(text []byte) error {
 func (s Share) String() string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%02d", s/100, s%100), "0"), ".") + "%"
 }
-
-// FlowRate is a rate of a flow above zero; 0 is that of its port, "line".
-type FlowRate unit.Rate
-
-// line is the text of the FlowRate 0.
-const line = "line"
-
-// UnmarshalText reads a rate such as "10Mbit/s", or "line".
-func (r *FlowRate) UnmarshalText(text []byte) error {
-	if string(text) == line {
-		*r = 0
-		return nil
-	}
-	rate, err := unit.ParseRate(string(text))
-	if err != nil || rate == 0 {
-		return fmt.Errorf(`%q: write a rate above zero such as "10Mbit/s", or "line" for the link's`, text)
-	}
-	*r = FlowRate(rate)
-	return nil
-}
-
-// MarshalText writes r as UnmarshalText reads it.
-func (r FlowRate) MarshalText() ([]byte, error) {
-	if r == 0 {
-		return []byte(line), nil
-	}
-	return unit.Rate(r).MarshalText()
-}

@@ -4,6 +4,8 @@ import (
 	"encoding"
 	"strings"
 	"testing"
+
+	"softswitch/unit"
 )
 
 // FuzzValues: a value that is read is written so that it is read as the same.
@@ -12,7 +14,7 @@ func FuzzValues(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		var rate, again FlowRate
+		var rate, again unit.FlowRate
 		if rate.UnmarshalText([]byte(s)) == nil {
 			text, err := rate.MarshalText()
 			if again.UnmarshalText(text) != nil || err != nil || again != rate {
@@ -38,7 +40,7 @@ func TestRefusedValues(t *testing.T) {
 		of    encoding.TextUnmarshaler
 		texts string
 	}{
-		{new(FlowRate), "0|Line|-1Mbit/s|10"},
+		{new(unit.FlowRate), "0|Line|-1Mbit/s|10"},
 		{new(Share), "|1|101%|100.01%|0.001%|-1%"},
 		{new(Cable), "|300|300 m|-1m|0.0001m|198000001m"},
 	} {

@@ -102,6 +102,6 @@ func WireOf(f impair.Faults) Wire {
 func checkWire(d *strictyaml.Doc, path string, w *Wire) {
 	if w != nil {
 		_, err := w.Build()
-		fault(d, path, err)
+		d.Fault(path, err)
 	}
 }

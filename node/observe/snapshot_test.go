@@ -139,7 +139,7 @@ func TestSwitch(t *testing.T) {
 }
 
 func TestHost(t *testing.T) {
-	flow := host.Flow{Number: 5, Name: "f", To: netip.MustParseAddr("10.0.0.2"), SrcPort: 49152, Class: 3, Frame: 1514, TTL: 64, Stop: unit.Never}
+	flow := host.Flow{Number: 5, Name: "f", To: netip.MustParseAddr("10.0.0.2"), SrcPort: 49152, Class: 3, Stream: host.Stream{Frame: 1514, TTL: 64}}
 	config := func(address string, flows ...host.Flow) host.Config {
 		return host.Config{
 			ID: 9, Name: "h9", Address: netip.MustParseAddr(address), Rate: 100_000_000, Lossless: 1 << 3,

@@ -240,7 +240,7 @@ func (a *auditor) wire(node int) unit.Rate {
 func (a *auditor) flowsKeepToWires() {
 	for i := range a.v.Flows {
 		f, s := &a.v.Flows[i], &a.r.Plan.Scenario.Flows[i]
-		frame := max(s.Rate.FrameTime(s.Frame), a.wire(s.From).FrameTime(s.Frame))
+		frame := max(unit.Rate(s.Rate).FrameTime(s.Frame), a.wire(s.From).FrameTime(s.Frame))
 		if s.RC != nil { // the last frame of each message may be as short as one can be
 			frame = a.wire(s.From).FrameTime(host.AckFrame)
 		}

@@ -96,7 +96,7 @@ func TestRecoveryIsUndecided(t *testing.T) {
 func TestShortTimeToBegin(t *testing.T) {
 	r, _ := honestRun(t)
 	f := &r.Plan.Scenario.Flows[0]
-	f.Stop, f.RC = f.Start+patience-1, &scenario.RC{}
+	f.Stop, f.RC = f.Start+patience-1, &host.RC{}
 	for i := range r.Hosts {
 		r.Hosts[i].Counters = host.Counters{} // no pause held it
 		for k := range r.Hosts[i].Sent {

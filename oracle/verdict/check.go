@@ -10,8 +10,8 @@ import (
 // check sets Expected and ExpectedMet, and Reasons where it is not met. All reasons are listed, not only the
 // first. What is not expected is not checked, but for loss: a fabric with PFC should lose no lossless frame,
 // whether the scenario says so or not.
-func (v *Verdict) check(want scenario.Wanted) {
-	v.Reasons, v.Expected = nil, want != scenario.Wanted{}
+func (v *Verdict) check(want scenario.Expect) {
+	v.Reasons, v.Expected = nil, want != scenario.Expect{}
 	miss := func(format string, args ...any) { v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...)) }
 	if want.Deadlock != nil && *want.Deadlock != v.Deadlock {
 		miss("deadlock: %s, expected %s", yesNo[v.Deadlock], yesNo[*want.Deadlock])
@@ -60,7 +60,7 @@ func (v *Verdict) checkDetected(want bool, miss func(string, ...any)) {
 // checkDecided holds what is undecided against the expectation: what is expected not to be has to be
 // proved, and so has that no deadlock is undeclared, which Detected asks for. What is expected to be is
 // proved by one instance of it, whatever else is undecided.
-func (v *Verdict) checkDecided(want scenario.Wanted, miss func(string, ...any)) {
+func (v *Verdict) checkDecided(want scenario.Expect, miss func(string, ...any)) {
 	none := func(b *bool) bool { return b != nil && !*b }
 	if v.Undecided > 0 && none(want.FalseAlarm) {
 		miss("false_alarm: of %d declarations it is undecided, expected none", v.Undecided)
@@ -73,7 +73,7 @@ func (v *Verdict) checkDecided(want scenario.Wanted, miss func(string, ...any)) 
 // check holds a true detection against what is expected of each. With several clocks the longest latency that
 // is possible has to be within the limit: the first reason is that it surely is not, the second that it may
 // not be.
-func (d *Detection) check(want scenario.Wanted, miss func(string, ...any)) {
+func (d *Detection) check(want scenario.Expect, miss func(string, ...any)) {
 	if want.MaxLatency > 0 && d.Latency > want.MaxLatency {
 		miss("latency: %s ms at %s, expected at most %s ms", ms(d.Latency), d.Switch, ms(want.MaxLatency))
 	}

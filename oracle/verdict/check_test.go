@@ -16,15 +16,15 @@ func TestCheckAlarmsAndMisses(t *testing.T) {
 	clean := Verdict{Detections: []Detection{{TruePositive: true}}}
 	for _, c := range []struct {
 		v    Verdict
-		want scenario.Wanted
+		want scenario.Expect
 		met  bool
 	}{
-		{verdict, scenario.Wanted{FalseAlarm: yes, Missed: yes}, true},
-		{verdict, scenario.Wanted{FalseAlarm: no}, false},
-		{verdict, scenario.Wanted{Missed: no}, false},
-		{clean, scenario.Wanted{FalseAlarm: no, Missed: no}, true},
-		{clean, scenario.Wanted{FalseAlarm: yes}, false},
-		{clean, scenario.Wanted{Missed: yes}, false},
+		{verdict, scenario.Expect{FalseAlarm: yes, Missed: yes}, true},
+		{verdict, scenario.Expect{FalseAlarm: no}, false},
+		{verdict, scenario.Expect{Missed: no}, false},
+		{clean, scenario.Expect{FalseAlarm: no, Missed: no}, true},
+		{clean, scenario.Expect{FalseAlarm: yes}, false},
+		{clean, scenario.Expect{Missed: yes}, false},
 	} {
 		c.v.check(c.want)
 		if c.v.ExpectedMet != c.met {
@@ -37,26 +37,26 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		edit func(v *Verdict)
-		want scenario.Wanted
+		want scenario.Expect
 		miss string // "" if met
 	}{
-		{"nothing wanted", nil, scenario.Wanted{}, ""},
-		{"all wanted", func(v *Verdict) { v.Detections = v.Detections[:2] }, scenario.Wanted{
-			Deadlock: ptr(true), Detected: ptr(true), Trigger: &scenario.WantedTrigger{Node: "core0", OnLoop: ptr(true)},
+		{"nothing wanted", nil, scenario.Expect{}, ""},
+		{"all wanted", func(v *Verdict) { v.Detections = v.Detections[:2] }, scenario.Expect{
+			Deadlock: ptr(true), Detected: ptr(true), Trigger: &scenario.Trigger{Node: "core0", OnLoop: ptr(true)},
 			LosslessLost: ptr(0), MaxLatency: 800 * unit.Microsecond, MinXOFF: 4,
 		}, ""},
-		{"deadlock", nil, scenario.Wanted{Deadlock: ptr(false)}, "deadlock: yes, expected no"},
-		{"silence", nil, scenario.Wanted{Detected: ptr(false)}, "detected: 3 declarations, expected none"},
-		{"missed", func(v *Verdict) { v.FalseNegatives = 1 }, scenario.Wanted{Detected: ptr(true)}, "detected: 1 deadlocks were not declared"},
-		{"no true one", func(v *Verdict) { v.Detections = v.Detections[:1] }, scenario.Wanted{Detected: ptr(true)}, "detected: no true declaration, expected one"},
-		{"trigger", nil, scenario.Wanted{Trigger: &scenario.WantedTrigger{Node: "core0"}}, `trigger: core1 names "h1-0-0", expected core0`},
-		{"on loop", nil, scenario.Wanted{Trigger: &scenario.WantedTrigger{Node: "core0", OnLoop: ptr(true)}}, "trigger: core1 says on the loop: no, expected yes"},
-		{"latency", nil, scenario.Wanted{MaxLatency: 800 * unit.Microsecond}, "latency: 0.970 ms at core1, expected at most 0.800 ms"},
-		{"lost", func(v *Verdict) { v.lose("h2", "headroom_full", 2) }, scenario.Wanted{LosslessLost: ptr(1)}, "lossless_lost: 2 frames (2 headroom_full at h2), expected at most 1"},
-		{"lost, nothing said of it", func(v *Verdict) { v.lose("h2", "headroom_full", 2) }, scenario.Wanted{}, "NOT lossless: 2 lossless frames lost: 2 headroom_full at h2"},
-		{"lost, any number allowed", func(v *Verdict) { v.lose("h2", "headroom_full", 2) }, scenario.Wanted{LosslessLost: ptr(scenario.AnyLoss)}, ""},
-		{"lost, allowed", func(v *Verdict) { v.LosslessLost = 2 }, scenario.Wanted{LosslessLost: ptr(2)}, ""},
-		{"pauses", nil, scenario.Wanted{MinXOFF: 5}, "pfc: 4 XOFF, expected at least 5"},
+		{"deadlock", nil, scenario.Expect{Deadlock: ptr(false)}, "deadlock: yes, expected no"},
+		{"silence", nil, scenario.Expect{Detected: ptr(false)}, "detected: 3 declarations, expected none"},
+		{"missed", func(v *Verdict) { v.FalseNegatives = 1 }, scenario.Expect{Detected: ptr(true)}, "detected: 1 deadlocks were not declared"},
+		{"no true one", func(v *Verdict) { v.Detections = v.Detections[:1] }, scenario.Expect{Detected: ptr(true)}, "detected: no true declaration, expected one"},
+		{"trigger", nil, scenario.Expect{Trigger: &scenario.Trigger{Node: "core0"}}, `trigger: core1 names "h1-0-0", expected core0`},
+		{"on loop", nil, scenario.Expect{Trigger: &scenario.Trigger{Node: "core0", OnLoop: ptr(true)}}, "trigger: core1 says on the loop: no, expected yes"},
+		{"latency", nil, scenario.Expect{MaxLatency: 800 * unit.Microsecond}, "latency: 0.970 ms at core1, expected at most 0.800 ms"},
+		{"lost", func(v *Verdict) { v.lose("h2", "headroom_full", 2) }, scenario.Expect{LosslessLost: ptr(1)}, "lossless_lost: 2 frames (2 headroom_full at h2), expected at most 1"},
+		{"lost, nothing said of it", func(v *Verdict) { v.lose("h2", "headroom_full", 2) }, scenario.Expect{}, "NOT lossless: 2 lossless frames lost: 2 headroom_full at h2"},
+		{"lost, any number allowed", func(v *Verdict) { v.lose("h2", "headroom_full", 2) }, scenario.Expect{LosslessLost: ptr(scenario.AnyLoss)}, ""},
+		{"lost, allowed", func(v *Verdict) { v.LosslessLost = 2 }, scenario.Expect{LosslessLost: ptr(2)}, ""},
+		{"pauses", nil, scenario.Expect{MinXOFF: 5}, "pfc: 4 XOFF, expected at least 5"},
 	} {
 		v := onLoopRun(t)
 		if c.edit != nil {

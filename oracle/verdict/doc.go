@@ -3,7 +3,7 @@
 //
 //	oracle.Result --judge--.
 //	snapshots ----count-----+--> Verdict --> WriteText, JSON, ExitCode
-//	scenario.Wanted --check-'       '--Summarize--> Summary
+//	scenario.Expect --check-'       '--Summarize--> Summary
 //
 // Read in this order: Verdict (verdict.go), Of (judge.go: what the oracle knows), count.go
 // (what the nodes counted), completion.go (how long flows took), check.go (what was expected), audit.go (what cannot be true),

@@ -228,7 +228,7 @@ func TestSummaryOfLoss(t *testing.T) {
 	lossy.lose("h2", "headroom_full", 2)
 	lossy.lose("s1", "no_route", 5)
 	for _, v := range []*Verdict{clean, lossy} {
-		v.check(scenario.Wanted{})
+		v.check(scenario.Expect{})
 	}
 	s := Summarize([]*Verdict{clean, lossy, lossy})
 	var text strings.Builder

@@ -165,7 +165,7 @@ expectation met
 
 func TestTable(t *testing.T) {
 	v := onLoopRun(t)
-	v.check(scenario.Wanted{Deadlock: ptr(true), Detected: ptr(true)})
+	v.check(scenario.Expect{Deadlock: ptr(true), Detected: ptr(true)})
 	var got bytes.Buffer
 	if err := v.WriteText(&got); err != nil {
 		t.Fatal(err)
@@ -341,7 +341,7 @@ func TestJSONRoundTripAndEmptyLists(t *testing.T) {
 		t.Errorf("a list is null: %s", text)
 	}
 	want := onLoopRun(t)
-	want.check(scenario.Wanted{Deadlock: ptr(false)})
+	want.check(scenario.Expect{Deadlock: ptr(false)})
 	text, err = json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -392,7 +392,7 @@ func TestTableOfRecovery(t *testing.T) {
 // Where nothing is expected, nothing is said to be met, by one run or several.
 func TestNothingExpected(t *testing.T) {
 	v := onLoopRun(t)
-	v.check(scenario.Wanted{})
+	v.check(scenario.Expect{})
 	if v.Expected || !v.ExpectedMet {
 		t.Errorf("expected %t, met %t; want false, true", v.Expected, v.ExpectedMet)
 	}

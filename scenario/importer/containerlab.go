@@ -21,12 +21,12 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
-	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -54,67 +54,27 @@ func Containerlab(name, file string, data []byte, rate unit.Rate) ([]byte, error
 	for _, out := range l.out {
 		fmt.Fprintf(&b, "# The link of line %d is left out: %s is outside of the lab.\n", out.line, out.to)
 	}
-	names := l.names()
-	var switches, hosts, links []string
+	s := newSketch(lists.Map(l.nodes, func(n clabNode) sketchNode { return sketchNode{n.name, n.host != "", n.links == 0} }))
 	for i, n := range l.nodes {
-		if n.name != names[i] && n.links > 0 {
-			fmt.Fprintf(&b, "# %s is %q.\n", names[i], n.name)
+		if n.name != s.names[i] && n.links > 0 {
+			fmt.Fprintf(&b, "# %s is %q.\n", s.names[i], n.name)
 		}
 		switch {
 		case n.links == 0:
 			fmt.Fprintf(&b, "# Node %q is left out: it has no link.\n", n.name)
 		case n.host != "":
-			fmt.Fprintf(&b, "# %s is a host: %s.\n", names[i], n.host)
-			hosts = append(hosts, names[i])
-		default:
-			switches = append(switches, names[i])
+			fmt.Fprintf(&b, "# %s is a host: %s.\n", s.names[i], n.host)
 		}
 	}
 	for _, k := range l.links {
-		links = append(links, names[k.ends[0]]+"--"+names[k.ends[1]])
+		s.links = append(s.links, s.names[k.ends[0]]+"--"+s.names[k.ends[1]])
 	}
-	if len(hosts) == 0 {
-		b.WriteString("# It has no hosts: each switch has one.\n")
-		for i, s := range switches {
-			host := fmt.Sprintf("host%d", i)
-			for slices.Contains(names, host) {
-				host += "x"
-			}
-			hosts, links = append(hosts, host), append(links, s+"--"+host)
-		}
+	if len(s.hosts) == 0 {
+		s.hostEach(&b)
 	} else {
 		b.WriteString("# All other nodes are switches.\n")
 	}
-	if l.name != "" {
-		name = l.name
-	}
-	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
-	for _, k := range []struct {
-		key  string
-		list []string
-	}{{"switches", switches}, {"hosts", hosts}, {"links", links}} {
-		fmt.Fprintf(&b, "  %s:\n", k.key)
-		for _, entry := range k.list {
-			fmt.Fprintf(&b, "    - %q\n", entry)
-		}
-	}
-	fmt.Fprintf(&b, "  rate: %s\n\nduration: 1s\n", rate)
+	s.write(&b, cmp.Or(l.name, name), rate)
+	b.WriteString("\nduration: 1s\n")
 	return []byte(b.String()), nil
-}
-
-// names are those of nodes in the scenario: their own if all of these can be names, else s0,
-// s1, ... and h0, h1, ..., in the order of the file.
-func (l *lab) names() (names []string) {
-	own := !slices.ContainsFunc(l.nodes, func(n clabNode) bool { return n.links > 0 && !topo.ValidName(n.name) })
-	for i, n := range l.nodes {
-		switch {
-		case own:
-			names = append(names, n.name)
-		case n.host != "":
-			names = append(names, fmt.Sprintf("h%d", i))
-		default:
-			names = append(names, fmt.Sprintf("s%d", i))
-		}
-	}
-	return names
 }

@@ -20,10 +20,9 @@ package importer
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"softswitch/topo"
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -44,18 +43,11 @@ func GraphML(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
 	}
 	var b strings.Builder
 	b.WriteString("# Made of a graph in GraphML. Routes are shortest paths.\n")
-	names := g.names()
+	s := newSketch(lists.Map(g.nodes, func(n graphmlNode) sketchNode { return sketchNode{name: n.id, host: n.host} }))
+	names := s.names
 	for i, n := range g.nodes {
 		if what := n.what(); what != names[i] {
 			fmt.Fprintf(&b, "# %s is %q.\n", names[i], what)
-		}
-	}
-	var switches, hosts, links []string
-	for i, n := range g.nodes {
-		if n.host {
-			hosts = append(hosts, names[i])
-		} else {
-			switches = append(switches, names[i])
 		}
 	}
 	var overrides []string
@@ -63,7 +55,7 @@ func GraphML(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
 	for _, e := range g.edges {
 		link := names[e.a] + "--" + names[e.z]
 		pair := names[min(e.a, e.z)] + "--" + names[max(e.a, e.z)]
-		links = append(links, link)
+		s.links = append(s.links, link)
 		if nth[pair]++; nth[pair] > 1 {
 			link = fmt.Sprintf("%s#%d", link, nth[pair])
 		}
@@ -78,27 +70,10 @@ func GraphML(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
 	if supposed > 0 {
 		fmt.Fprintf(&b, "# %d of %d links have no rate in it: %s is supposed.\n", supposed, len(g.edges), rate)
 	}
-	if len(hosts) == 0 {
-		b.WriteString("# It has no hosts: each switch has one.\n")
-		for i := range g.nodes {
-			host := fmt.Sprintf("host%d", i)
-			for slices.Contains(names, host) {
-				host += "x"
-			}
-			hosts, links = append(hosts, host), append(links, names[i]+"--"+host)
-		}
+	if len(s.hosts) == 0 {
+		s.hostEach(&b)
 	}
-	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
-	for _, l := range []struct {
-		key  string
-		list []string
-	}{{"switches", switches}, {"hosts", hosts}, {"links", links}} {
-		fmt.Fprintf(&b, "  %s:\n", l.key)
-		for _, entry := range l.list {
-			fmt.Fprintf(&b, "    - %q\n", entry)
-		}
-	}
-	fmt.Fprintf(&b, "  rate: %s\n", rate)
+	s.write(&b, name, rate)
 	for i, o := range overrides {
 		if i == 0 {
 			b.WriteString("  overrides:\n")
@@ -107,23 +82,6 @@ func GraphML(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
 	}
 	b.WriteString("\nduration: 1s\n")
 	return []byte(b.String()), nil
-}
-
-// names are those of nodes in the scenario: their ids if all of these can be names, else
-// s0, s1, ... and h0, h1, ..., in the order of the file.
-func (g *graph) names() (names []string) {
-	own := !slices.ContainsFunc(g.nodes, func(n graphmlNode) bool { return !topo.ValidName(n.id) })
-	for i, n := range g.nodes {
-		switch {
-		case own:
-			names = append(names, n.id)
-		case n.host:
-			names = append(names, fmt.Sprintf("h%d", i))
-		default:
-			names = append(names, fmt.Sprintf("s%d", i))
-		}
-	}
-	return names
 }
 
 // what is how the graph calls a node.

@@ -62,43 +62,42 @@ func (w *words) end(count int, what string) {
 	}
 }
 
-func (w *words) number(what string, lo, hi int) int {
-	word := w.next(what)
-	n, err := strconv.Atoi(word)
-	if w.err == nil && (err != nil || n < lo || n > hi) {
-		w.faultf("%q is not %s: write %d to %d", word, what, lo, hi)
-	}
+// value is v, or 0 behind a fault.
+func value[T int | float64](w *words, v T) T {
 	if w.err != nil {
 		return 0
 	}
-	return n
+	return v
+}
+
+func (w *words) number(what string, lo, hi int) int {
+	word := w.next(what)
+	n, err := strconv.Atoi(word)
+	if err != nil || n < lo || n > hi {
+		w.faultf("%q is not %s: write %d to %d", word, what, lo, hi)
+	}
+	return value(w, n)
 }
 
 func (w *words) real(what string, most float64) float64 {
 	word := w.next(what)
 	x, err := strconv.ParseFloat(word, 64)
-	if w.err == nil && (err != nil || !(x >= 0 && x <= most)) {
+	if err != nil || !(x >= 0 && x <= most) {
 		w.faultf("%q is not %s: write 0 to %g", word, what, most)
 	}
-	if w.err != nil {
-		return 0
-	}
-	return x
+	return value(w, x)
 }
 
 // measure is a number with one of the units, which have these values.
 func (w *words) measure(what, example string, units map[string]float64) float64 {
 	word := w.next(what)
 	end := strings.LastIndexAny(word, "0123456789.") + 1
-	value, ok := units[word[end:]]
+	times, ok := units[word[end:]]
 	x, err := strconv.ParseFloat(word[:end], 64)
-	if w.err == nil && (err != nil || !ok || !(x >= 0 && x*value <= 1e15)) {
+	if err != nil || !ok || !(x >= 0 && x*times <= 1e15) {
 		w.faultf("%q is not %s: write one such as %s", word, what, example)
 	}
-	if w.err != nil {
-		return 0
-	}
-	return x * value
+	return value(w, x*times)
 }
 
 func (w *words) rate() unit.Rate {

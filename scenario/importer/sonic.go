@@ -24,9 +24,11 @@
 package importer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,30 +136,20 @@ func SONiC(name string, files []SONiCFile) ([]byte, error) {
 // digits, of a list its elements with commas between them (sonic-py-swsssdk, typed_to_raw). What is
 // neither is a fault, for it would count as missing.
 func (r *sonicReader) texts(c *configDB) {
-	for _, t := range []struct {
-		name string
-		rows table
-	}{
-		{"DEVICE_METADATA", c.Metadata},
-		{"PORT", c.Port},
-		{"DEVICE_NEIGHBOR", c.Neigh},
-		{"DEVICE_NEIGHBOR_METADATA", c.About},
-		{"PORT_QOS_MAP", c.QOS},
-		{"DSCP_TO_TC_MAP", c.DSCP},
-		{"BUFFER_PG", c.PG},
-		{"BUFFER_PROFILE", c.Profile},
-		{"BUFFER_POOL", c.Pool},
-		{"CABLE_LENGTH", c.Cable},
-		{"DEFAULT_LOSSLESS_BUFFER_PARAMETER", c.Parameter},
-	} {
-		for _, key := range t.rows.keys() {
-			for _, name := range t.rows.keysOf(key) {
-				text, ok := textOf(t.rows[key][name])
+	v := reflect.ValueOf(c).Elem()
+	for f := range v.Type().Fields() {
+		if f.Type != reflect.TypeFor[table]() {
+			continue
+		}
+		rows := v.FieldByIndex(f.Index).Interface().(table)
+		for _, key := range rows.keys() {
+			for _, name := range rows.keysOf(key) {
+				text, ok := textOf(rows[key][name])
 				if !ok {
-					what, _ := json.Marshal(t.rows[key][name])
-					r.faultf(c, t.name+"|"+key, "%s is %s; want a text, such as \"3,4\"", name, what)
+					what, _ := json.Marshal(rows[key][name])
+					r.faultf(c, f.Tag.Get("json")+"|"+key, "%s is %s; want a text, such as \"3,4\"", name, what)
 				}
-				t.rows[key][name] = text
+				rows[key][name] = text
 			}
 		}
 	}
@@ -203,8 +195,10 @@ func (t table) field(key, name string) string {
 }
 
 // keys are those of a table, in order.
-func (t table) keys() []string {
-	keys := slices.Sorted(maps.Keys(t))
+func (t table) keys() []string { return keysOf(t) }
+
+func keysOf[V any](m map[string]V) []string {
+	keys := slices.Sorted(maps.Keys(m))
 	slices.SortFunc(keys, compareNames)
 	return keys
 }
@@ -215,15 +209,9 @@ func compareNames(a, b string) int {
 		na, nb := digits(a), digits(b)
 		switch {
 		case na > 0 && nb > 0:
-			x, y := trimZeros(a[:na]), trimZeros(b[:nb])
-			if len(x) != len(y) {
-				return len(x) - len(y)
-			}
-			if x != y {
-				if x < y {
-					return -1
-				}
-				return 1
+			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
+			if c := cmp.Or(len(x)-len(y), strings.Compare(x, y)); c != 0 {
+				return c
 			}
 			a, b = a[na:], b[nb:]
 		case a[0] != b[0]:
@@ -235,16 +223,5 @@ func compareNames(a, b string) int {
 	return len(a) - len(b)
 }
 
-func digits(s string) (n int) {
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	return n
-}
-
-func trimZeros(s string) string {
-	for len(s) > 1 && s[0] == '0' {
-		s = s[1:]
-	}
-	return s
-}
+// digits is how many s begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

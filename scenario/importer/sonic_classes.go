@@ -3,7 +3,6 @@ package importer
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,13 +82,13 @@ func (r *sonicReader) tellHosts(hosts []end, classes map[end][]int, lossless []i
 	var others alikes
 	for _, e := range hosts {
 		if !slices.Equal(classes[e], lossless) {
-			others.add(e.String(), "%q", join(classes[e]))
+			others.Add(fmt.Sprintf("%q", join(classes[e])), e.String())
 		}
 	}
-	for _, key := range others.keys {
-		r.notef("pfc_enable is %s at %s, of links to hosts: in a scenario all ports pause the same classes, here %q", key, others.at(key), join(lossless))
+	for _, key := range others.Keys {
+		r.notef("pfc_enable is %s at %s, of links to hosts: in a scenario all ports pause the same classes, here %q", key, andMore(others.Of[key]), join(lossless))
 	}
-	if len(lossless) == 0 && len(others.keys) == 0 {
+	if len(lossless) == 0 && len(others.Keys) == 0 {
 		r.notef("No port has a pfc_enable: no class is lossless")
 	}
 }
@@ -196,54 +195,36 @@ func (r *sonicReader) codePoints(c *configDB, ref string, lossless []int) map[in
 }
 
 // keysOf are the names of an entry's fields, in order.
-func (t table) keysOf(key string) []string {
-	names := slices.Sorted(maps.Keys(t[key]))
-	slices.SortFunc(names, compareNames)
-	return names
-}
+func (t table) keysOf(key string) []string { return keysOf(t[key]) }
 
 // profile is the one that most ports have for their lossless classes.
 func (r *sonicReader) profile(ends []end, lossless []int) profile {
-	var all []profile
-	var at [][]string // by profile: the ports that have it
+	var all lists.Groups[profile, string] // the ports that have each
 	for _, e := range ends {
 		for _, c := range lossless {
 			p, ok := r.profileOf(e, c)
-			if !ok {
-				continue
-			}
-			i := slices.Index(all, p)
-			if i < 0 {
-				i = len(all)
-				all, at = append(all, p), append(at, nil)
-			}
-			if place := e.String(); !slices.Contains(at[i][max(0, len(at[i])-1):], place) { // once for all its classes
-				at[i] = append(at[i], place)
+			if at := all.Of[p]; ok && !slices.Contains(at[max(0, len(at)-1):], e.String()) { // once for all its classes
+				all.Add(p, e.String())
 			}
 		}
 	}
-	if len(all) == 0 {
+	if len(all.Keys) == 0 {
 		if len(ends) > 0 && len(lossless) > 0 {
 			r.notef("no port has a BUFFER_PG with a lossless profile: buffers have their defaults, and BUFFER_POOL is not used")
 		}
 		return profile{}
 	}
-	best := 0
-	for i := range at {
-		if len(at[i]) > len(at[best]) {
-			best = i
-		}
-	}
-	for i := range at {
-		switch {
-		case i == best:
-		case all[i].name == all[best].name:
-			r.notef("%q at %s has %s: a scenario has one profile, here %s", all[i].name, andMore(at[i]), all[i].text(), all[best].text())
+	best := slices.MaxFunc(all.Keys, func(a, b profile) int { return len(all.Of[a]) - len(all.Of[b]) })
+	for _, p := range all.Keys {
+		switch at := andMore(all.Of[p]); {
+		case p == best:
+		case p.name == best.name:
+			r.notef("%q at %s has %s: a scenario has one profile, here %s", p.name, at, p.text(), best.text())
 		default:
-			r.notef("%q at %s: a scenario has one profile, here %q", all[i].name, andMore(at[i]), all[best].name)
+			r.notef("%q at %s: a scenario has one profile, here %q", p.name, at, best.name)
 		}
 	}
-	return all[best]
+	return best
 }
 
 // profileOf is the profile of a port for a class; false if it has none of its own.
@@ -263,11 +244,8 @@ func (r *sonicReader) profileOf(e end, class int) (p profile, ok bool) {
 	}
 	field := func(of string) string {
 		text := e.at.Profile.field(name, of)
-		switch n, err := strconv.Atoi(text); {
-		case text == "":
-		case err != nil:
-			r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number", of, text)
-		case n < 0 && of != "dynamic_th": // a power of two
+		n, whole := r.whole(e.at, "BUFFER_PROFILE|"+name, of, text)
+		if whole && n < 0 && of != "dynamic_th" { // a power of two
 			r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number, 0 or above", of, text)
 		}
 		return text
@@ -284,6 +262,15 @@ func (r *sonicReader) profileOf(e end, class int) (p profile, ok bool) {
 		r.pools(e.at, pool, &p)
 	}
 	return p, true
+}
+
+// whole reads a field of a place, and reports whether it is a whole number; "" is 0.
+func (r *sonicReader) whole(c *configDB, place, field, text string) (n int, ok bool) {
+	n, err := strconv.Atoi(cmp.Or(text, "0"))
+	if err != nil {
+		r.faultf(c, place, "%s is %q; want a whole number", field, text)
+	}
+	return n, err == nil
 }
 
 // inRange reports whether a class is in "3-4" or "3".

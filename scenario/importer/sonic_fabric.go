@@ -77,12 +77,12 @@ func (r *sonicReader) tellUnlinked() {
 	for _, c := range r.configs {
 		for _, port := range c.Port.keys() {
 			if c.Neigh[port] == nil && c.isSet(port, "up") {
-				unsaid.add(end{c, port}.String(), "")
+				unsaid.Add("", end{c, port}.String())
 			}
 		}
 	}
-	for _, key := range unsaid.keys {
-		r.notef("DEVICE_NEIGHBOR has nothing of %s, up by admin_status: they have no link", unsaid.at(key))
+	for _, key := range unsaid.Keys {
+		r.notef("DEVICE_NEIGHBOR has nothing of %s, up by admin_status: they have no link", andMore(unsaid.Of[key]))
 	}
 }
 

@@ -19,25 +19,8 @@ const sonicMTU = 9100
 // losslessPool is the pool of groups whose profile SONiC computes.
 const losslessPool = "ingress_lossless_pool"
 
-// alikes collects places by what they have in common, in order.
-type alikes struct {
-	keys   []string
-	places map[string][]string
-}
-
-func (a *alikes) add(place, format string, args ...any) {
-	if a.places == nil {
-		a.places = map[string][]string{}
-	}
-	key := fmt.Sprintf(format, args...)
-	if a.places[key] == nil {
-		a.keys = append(a.keys, key)
-	}
-	a.places[key] = append(a.places[key], place)
-}
-
-// at is the first of the places of a key, and how many more there are.
-func (a *alikes) at(key string) string { return andMore(a.places[key]) }
+// alikes is places by what they have in common, in words.
+type alikes = lists.Groups[string, string]
 
 // andMore is the first of some places, and how many more there are.
 func andMore(places []string) string {
@@ -84,12 +67,12 @@ func (r *sonicReader) cables(links []sonicLink) {
 			l.cable = max(l.cable, r.cable(e))
 		}
 		if l.cable == 0 {
-			none.add(l.names(), "")
+			none.Add("", l.names())
 			continue
 		}
 		if l.b.at != nil {
 			if a, b := r.cable(l.a), r.cable(l.b); a != b && a > 0 && b > 0 {
-				differ.add(l.a.String(), "%s, and at the far end %s: the longer counts", metres(a), metres(b))
+				differ.Add(fmt.Sprintf("%s, and at the far end %s: the longer counts", metres(a), metres(b)), l.a.String())
 			}
 		}
 		if most = max(most, l.cable); least == 0 || l.cable < least {
@@ -104,11 +87,11 @@ func (r *sonicReader) cables(links []sonicLink) {
 	default:
 		r.notef("Cables are as long as CABLE_LENGTH says: %s to %s", metres(least), metres(most))
 	}
-	for _, key := range differ.keys {
-		r.notef("CABLE_LENGTH at %s is %s", differ.at(key), key)
+	for _, key := range differ.Keys {
+		r.notef("CABLE_LENGTH at %s is %s", andMore(differ.Of[key]), key)
 	}
-	for _, key := range none.keys {
-		r.notef("CABLE_LENGTH has no length of %s: no delay", none.at(key))
+	for _, key := range none.Keys {
+		r.notef("CABLE_LENGTH has no length of %s: no delay", andMore(none.Of[key]))
 	}
 }
 
@@ -144,17 +127,17 @@ func (r *sonicReader) mtu(links []sonicLink, p profile) (most int) {
 				continue
 			}
 			if most = max(most, n); text == "" {
-				unsaid.add(e.String(), "")
+				unsaid.Add("", e.String())
 			}
-			alike.add(e.String(), "%d", n)
+			alike.Add(fmt.Sprintf("%d", n), e.String())
 		}
 	}
-	for _, key := range unsaid.keys {
-		r.notef("PORT has no mtu of %s: %d, as SONiC has it", unsaid.at(key), sonicMTU)
+	for _, key := range unsaid.Keys {
+		r.notef("PORT has no mtu of %s: %d, as SONiC has it", andMore(unsaid.Of[key]), sonicMTU)
 	}
-	for _, key := range alike.keys {
+	for _, key := range alike.Keys {
 		if key != strconv.Itoa(most) {
-			r.notef("mtu is %s at %s: a scenario has one, and the largest is %d", key, alike.at(key), most)
+			r.notef("mtu is %s at %s: a scenario has one, and the largest is %d", key, andMore(alike.Of[key]), most)
 		}
 	}
 	xoff, err := strconv.Atoi(p.xoff)
@@ -201,16 +184,14 @@ func (r *sonicReader) parameter(c *configDB, name string) string {
 		if text == "" {
 			continue
 		}
-		if _, err := strconv.Atoi(text); err != nil {
-			r.faultf(c, "DEFAULT_LOSSLESS_BUFFER_PARAMETER|"+key, "%s is %q; want a whole number", name, text)
-		}
+		r.whole(c, "DEFAULT_LOSSLESS_BUFFER_PARAMETER|"+key, name, text)
 		return text
 	}
 	return ""
 }
 
 // nvidia reports whether a switch is one of Nvidia's, whose ports have headroom of their own beside
-// the pool (config.DefaultPortHeadroom).
+// the pool (config.HeadroomPool).
 func nvidia(c *configDB) bool {
 	what := strings.ToLower(c.Metadata.field("localhost", "platform") + " " + c.Metadata.field("localhost", "hwsku"))
 	return slices.ContainsFunc([]string{"mlnx", "mellanox", "nvidia", "acs-msn"}, func(s string) bool { return strings.Contains(what, s) })
@@ -230,12 +211,12 @@ func (r *sonicReader) headroom(links []sonicLink, q qos) {
 		needs[l.String()] = max(config.DefaultXOFF, config.RoundHeadroom(n))
 		for _, e := range l.ends() {
 			if xoff, ok := e.xoff(q.lossless); ok && xoff < n {
-				short.add(e.String(), "xoff is %d, and %s with an mtu of %d needs %d: lossless frames can be lost", xoff, &l, mtu, n)
+				short.Add(fmt.Sprintf("xoff is %d, and %s with an mtu of %d needs %d: lossless frames can be lost", xoff, &l, mtu, n), e.String())
 			}
 		}
 	}
-	for _, key := range short.keys {
-		r.notef("%s: %s", short.at(key), key)
+	for _, key := range short.Keys {
+		r.notef("%s: %s", andMore(short.Of[key]), key)
 	}
 	if q.profile != (profile{}) && q.profile.pool == "" {
 		r.notef("BUFFER_POOL has no size of the pool: it is the default of a scenario")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // text is the scenario file.
@@ -19,10 +21,7 @@ func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 		fmt.Fprintf(&b, "# %s.\n", n)
 	}
 	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
-	var names, hosts, all []string
-	for _, c := range r.configs {
-		names = append(names, c.name)
-	}
+	var hosts, all []string
 	speeds, cables := map[int]int{}, map[int]int{}
 	usual, usualCable := 0, 0
 	for _, l := range links {
@@ -37,7 +36,7 @@ func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 			usualCable = l.cable
 		}
 	}
-	list(&b, "switches", names)
+	list(&b, "switches", lists.Map(r.configs, func(c *configDB) string { return c.name }))
 	list(&b, "hosts", hosts)
 	list(&b, "links", all)
 	if q.mtu > 0 {

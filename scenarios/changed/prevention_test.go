@@ -73,7 +73,7 @@ func TestTTLBandFigures(t *testing.T) {
 		{[]int{3, 4, 5, 6, 7}, 3, 20000, true},
 	} {
 		s := parse(t, "hu-case1-above")
-		s.PFC.Lossless, s.Prevention, s.Flows[0].Rate = tc.lossless, &scenario.Prevention{TTLBand: tc.band}, tc.mbit*1e6
+		s.PFC.Lossless, s.Prevention, s.Flows[0].Rate = tc.lossless, &scenario.Prevention{TTLBand: tc.band}, unit.FlowRate(tc.mbit*1e6)
 		if v := simulate(t, s); v.Deadlock != tc.deadlock {
 			t.Errorf("%d classes of %d TTLs, %d Mbit/s: deadlock %v, want %v", len(tc.lossless), tc.band, tc.mbit, v.Deadlock, tc.deadlock)
 		}
@@ -100,7 +100,7 @@ func TestThresholdsByPosition(t *testing.T) {
 			s := parse(t, name)
 			th, offset := *s.Buffer.StaticTh, *s.Buffer.XONOffset
 			at := func(percent int) scenario.Threshold {
-				return scenario.Threshold{StaticTh: th * percent / 100, XONOffset: offset + th*(percent-100)/100}
+				return scenario.Threshold{StaticTh: new(th * percent / 100), XONOffset: new(offset + th*(percent-100)/100)}
 			}
 			s.Prevention = &scenario.Prevention{Thresholds: &scenario.Thresholds{Down: at(tc.down), Up: at(tc.up), PerLevel: th * tc.level / 100}}
 			if v := simulate(t, s); v.Deadlock != tc.deadlock || v.LosslessLost != 0 {

@@ -249,7 +249,7 @@ func TestApply(t *testing.T) {
 		}
 		for k, f := range h.Flows {
 			want := was.Flows[k]
-			want.Rate = map[string]config.FlowRate{"F0": 93.75e6, "F2": 156.25e6}[f.Name]
+			want.Rate = map[string]unit.FlowRate{"F0": 93.75e6, "F2": 156.25e6}[f.Name]
 			if want.Rate == 0 {
 				want.Rate = was.Flows[k].Rate
 			}

@@ -99,7 +99,7 @@ func slowDown(s *scenario.Scenario, flows []string) error {
 		}
 		f := &s.Flows[i]
 		if f.Rate == 0 {
-			f.Rate = s.Links[s.Fabric.Nodes[f.From].Ports[0].Link].Rate
+			f.Rate = unit.FlowRate(s.Links[s.Fabric.Nodes[f.From].Ports[0].Link].Rate)
 		}
 		f.Rate = max(1, f.Rate/slowing)
 	}

@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	"softswitch/host"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
@@ -73,7 +74,7 @@ func (c *Checker) Ways(cy *Cycle, each, first int) (ways []Way) {
 
 // takes reports whether a way takes edge e if it is the flow of a number.
 func (c *Checker) takes(w *Way, number int, e edge) bool {
-	f := scenario.Flow{From: w.From, To: w.To, Class: w.Class, TTL: w.TTL}
+	f := scenario.Flow{From: w.From, To: w.To, Class: w.Class, Stream: host.Stream{TTL: w.TTL}}
 	way, _ := c.followAs(f, c.plan.HashAs(f, number))
 	return slices.Contains(way, e)
 }

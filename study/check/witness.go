@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/host"
 	"softswitch/internal/lists"
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
@@ -118,8 +119,8 @@ func (k *Checked) search(data []byte, cy *Cycle) search {
 		flows := k.limited()
 		for i, w := range v.ways {
 			flows = append(flows, scenario.Flow{
-				Name: fmt.Sprintf("witness%d", i+1), From: w.From, To: w.To, Class: w.Class, Frame: v.frame, TTL: w.TTL, Via: w.Via,
-				Start: s.fill + unit.Time(i)*v.stagger,
+				Name: fmt.Sprintf("witness%d", i+1), From: w.From, To: w.To, Class: w.Class, Via: w.Via,
+				Stream: host.Stream{Frame: v.frame, TTL: w.TTL, Start: s.fill + unit.Time(i)*v.stagger},
 			})
 		}
 		o := option{flows: flows, events: down, length: lengths * s.fill}
@@ -229,10 +230,7 @@ func list(b *strings.Builder, key string, lines []string) {
 // end.
 func (s *search) line(f scenario.Flow, length unit.Time) string {
 	name := func(node int) string { return s.plan.Fabric.Nodes[node].Name }
-	rate, more := "line", ""
-	if f.Rate > 0 {
-		rate = f.Rate.String()
-	}
+	more := ""
 	if f.Stop > 0 && f.Stop < length {
 		more += ", stop: " + span(f.Stop)
 	}
@@ -240,7 +238,7 @@ func (s *search) line(f scenario.Flow, length unit.Time) string {
 		more += ", via: [" + strings.Join(lists.Map(f.Via, name), ", ") + "]"
 	}
 	return fmt.Sprintf("  - {name: %q, from: %s, to: %s, class: %d, rate: %s, frame: %d, ttl: %d, start: %s%s}\n",
-		f.Name, name(f.From), name(f.To), f.Class, rate, f.Frame, f.TTL, span(min(f.Start, length-1)), more)
+		f.Name, name(f.From), name(f.To), f.Class, f.Rate, f.Frame, f.TTL, span(min(f.Start, length-1)), more)
 }
 
 func span(t unit.Time) string { return strings.ReplaceAll(t.String(), "µ", "u") }

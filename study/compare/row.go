@@ -231,7 +231,7 @@ func demand(s *scenario.Scenario, f *scenario.Flow) int64 {
 	link := s.Links[s.Fabric.Nodes[f.From].Ports[0].Link].Rate
 	rate := cmp.Or(link, unit.NominalRate)
 	if f.Rate > 0 {
-		rate = min(rate, f.Rate)
+		rate = min(rate, unit.Rate(f.Rate))
 	}
 	return int64(rate) * int64(f.Frame) / int64(f.Frame+unit.WireOverhead)
 }

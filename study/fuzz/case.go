@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"softswitch/host"
 	"softswitch/node/config"
 	"softswitch/unit"
 )
@@ -109,18 +110,13 @@ type Route struct {
 	Plant        int
 }
 
-// Flow is a stream of frames. Rate 0 is line rate, Stop 0 is never.
+// Flow is a stream of frames. RC, which nobody changes, makes it a reliable connection; Frame does
+// not count then.
 type Flow struct {
-	From, To    string
-	Class       int
-	Rate        unit.Rate
-	Frame, TTL  int
-	Start, Stop unit.Time
-	Plant       int
-	// Size is how many bytes it sends, 0 without a bound. RC makes it a reliable connection
-	// if its Message is not 0; Frame does not count then.
-	Size int
-	RC   RC
+	From, To string
+	Class    int
+	Plant    int
+	host.Stream
 }
 
 // Event is a scheduled event; Do says which fields it uses.
@@ -237,16 +233,12 @@ func (c *Case) writeRoutes(b *strings.Builder) {
 func (c *Case) writeTraffic(b *strings.Builder) {
 	head := "\nflows:\n"
 	for i, f := range c.Flows {
-		rate := "line"
-		if f.Rate > 0 {
-			rate = f.Rate.String()
-		}
 		frames := fmt.Sprintf("frame: %d", f.Frame)
-		if f.RC.Message > 0 {
-			frames = f.RC.keys()
+		if f.RC != nil {
+			frames = connectionKeys(f.RC)
 		}
 		fmt.Fprintf(b, "%s  - {name: F%d, from: %s, to: %s, class: %d, rate: %s, %s, ttl: %d, start: %s%s}\n",
-			head, i, f.From, f.To, f.Class, rate, frames, f.TTL, span(f.Start), lasting("stop", f.Stop)+number("size", f.Size))
+			head, i, f.From, f.To, f.Class, f.Rate, frames, f.TTL, span(f.Start), lasting("stop", f.Stop)+number("size", f.Size))
 		head = ""
 	}
 	head = "\nworkload:\n"

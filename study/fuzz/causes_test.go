@@ -9,6 +9,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/catalog"
 	"softswitch/detect/itsy"
+	"softswitch/host"
 	"softswitch/internal/stat"
 	"softswitch/internal/testkit"
 	"softswitch/study/cause"
@@ -195,8 +196,8 @@ func looping() *Case {
 		Lossless: []int{3}, Threshold: 20000, XONOffset: 10000, Headroom: 22000, Quanta: 65535, Refresh: 1118464,
 		Routes: []Route{{At: "a", To: "c", Next: "b", Plant: 1}, {At: "b", To: "c", Next: "a", Plant: 1}},
 		Flows: []Flow{
-			{From: "h-a", To: "h-c", Class: 3, Rate: 4_000_000_000, Frame: 1514, TTL: 64},
-			{From: "h-b", To: "h-a", Class: 3, Rate: 100_000_000, Frame: 1514, TTL: 64},
+			{From: "h-a", To: "h-c", Class: 3, Stream: host.Stream{Rate: 4_000_000_000, Frame: 1514, TTL: 64}},
+			{From: "h-b", To: "h-a", Class: 3, Stream: host.Stream{Rate: 100_000_000, Frame: 1514, TTL: 64}},
 		},
 		Plants:   []Plant{{Kind: RoutingLoop, Switches: [2]string{"a", "b"}, To: "c"}},
 		Duration: 2_000_000,

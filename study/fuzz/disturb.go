@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"softswitch/host"
 	"softswitch/internal/lists"
 	"softswitch/unit"
 )
@@ -136,7 +137,8 @@ func (m *maker) steadyTraffic() {
 			f.Start = m.ticks(0, 250)
 		}
 		f.Stop = 0
-		f.Rate = min(cmp.Or(f.Rate, m.line(f.From)), m.line(f.From))
+		line := unit.FlowRate(m.line(f.From))
+		f.Rate = min(cmp.Or(f.Rate, line), line)
 	}
 }
 
@@ -156,7 +158,7 @@ func (m *maker) slowDown() bool {
 	percent := pick(m, 100, 80, 60)
 	for range slowMax {
 		for i := range m.Flows {
-			m.Flows[i].Rate = max(m.Flows[i].Rate*unit.Rate(percent)/100, 1000)
+			m.Flows[i].Rate = max(m.Flows[i].Rate*unit.FlowRate(percent)/100, 1000)
 		}
 		if m.free() {
 			return true
@@ -258,7 +260,7 @@ func (m *maker) addHog(p *Plant, n int, at unit.Time) bool {
 }
 
 func (m *maker) addFlow(n int, from, to string, rate unit.Rate, at unit.Time) {
-	m.Flows = append(m.Flows, Flow{From: from, To: to, Class: m.Lossless[0], Rate: rate, Frame: m.full(), TTL: 64, Start: at, Plant: n})
+	m.Flows = append(m.Flows, Flow{From: from, To: to, Class: m.Lossless[0], Plant: n, Stream: host.Stream{Rate: unit.FlowRate(rate), Frame: m.full(), TTL: 64, Start: at}})
 }
 
 // addRoutingLoop makes the switch where a flow begins and a neighbour of it send what is for the flow's

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
+	"softswitch/host"
 	"softswitch/internal/testkit"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -162,9 +163,9 @@ func TestRelief(t *testing.T) {
 		Lossless: []int{3, 4}, Threshold: 19730, XONOffset: 1057, Headroom: 14257, Quanta: 65535, Refresh: 1118464,
 		Routes: []Route{{At: "b2", To: "b1", Next: "s0"}},
 		Flows: []Flow{
-			{From: "h-s0", To: "h-a3", Class: 4, Frame: full, TTL: 64},
-			{From: "h-b2", To: "h-a3", Class: 3, Rate: 1_600_000_000, Frame: full, TTL: 64},
-			{From: "h-a1", To: "h-b1", Class: 3, Frame: full, TTL: 64},
+			{From: "h-s0", To: "h-a3", Class: 4, Stream: host.Stream{Frame: full, TTL: 64}},
+			{From: "h-b2", To: "h-a3", Class: 3, Stream: host.Stream{Rate: 1_600_000_000, Frame: full, TTL: 64}},
+			{From: "h-a1", To: "h-b1", Class: 3, Stream: host.Stream{Frame: full, TTL: 64}},
 		},
 		Events:   []Event{{At: 94000, Do: "storm", Node: "h-a3", Class: 4, Plant: 1}},
 		Plants:   []Plant{{Kind: Storm, Host: "h-a3"}},

@@ -160,7 +160,7 @@ func (c *Case) slots() int {
 	shortest := c.full()
 	for _, f := range c.Flows {
 		shortest = min(shortest, f.Frame)
-		if f.RC.Message > 0 {
+		if f.RC != nil {
 			shortest = min(shortest, host.AckFrame)
 		}
 	}

@@ -4,15 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"softswitch/unit"
+	"softswitch/host"
 )
-
-// RC is how a flow of transport rc uses its connection, as the scenario's key rc has it.
-type RC struct {
-	Message, PathMTU, Window int
-	Timeout                  unit.Time
-	Retries                  int
-}
 
 // rdma makes most flows reliable connections, some with an end, and adds short ones: what a
 // workload does to a fabric, with acknowledgements on the ways back.
@@ -47,16 +40,16 @@ func (m *maker) connect(f *Flow) {
 }
 
 // connection draws how a connection is used.
-func (m *maker) connection() RC {
-	return RC{
+func (m *maker) connection() *host.RC {
+	return &host.RC{
 		Message: pick(m, 1, 1000, 4096, 65536, 1<<20), PathMTU: pick(m, 256, 512, 1024, 1024), Window: pick(m, 1, 2, 4, 16),
-		Timeout: m.ticks(50, 1000), Retries: pick(m, 0, 7, 1000),
+		Timeout: new(m.ticks(50, 1000)), Retries: new(pick(m, 0, 7, 1000)),
 	}
 }
 
-// keys formats the keys of a flow of transport rc in place of frame.
-func (r RC) keys() string {
-	return fmt.Sprintf("transport: rc, rc: {message: %d, path_mtu: %d, window: %d, timeout: %s, retries: %d}", r.Message, r.PathMTU, r.Window, span(r.Timeout), r.Retries)
+// connectionKeys formats the keys of a flow of transport rc in place of frame.
+func connectionKeys(r *host.RC) string {
+	return fmt.Sprintf("transport: rc, rc: {message: %d, path_mtu: %d, window: %d, timeout: %s, retries: %d}", r.Message, r.PathMTU, r.Window, span(*r.Timeout), *r.Retries)
 }
 
 // Congestion is the scenario's key congestion; without Control there is none.

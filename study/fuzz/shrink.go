@@ -171,13 +171,13 @@ func (s *shrinker) numbers() {
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Rate, 0) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Frame, c.full()) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].TTL, 64) })
-		s.try(func(c *Case) bool { return set(&c.Flows[i].RC, RC{}) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].RC, nil) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Size, 0) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Start, round(c.Flows[i].Start)) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Stop, round(c.Flows[i].Stop)) })
 	}
 	for i := range s.best.Workloads {
-		s.try(func(c *Case) bool { return set(&c.Workloads[i].RC, RC{}) })
+		s.try(func(c *Case) bool { return set(&c.Workloads[i].RC, nil) })
 		s.try(func(c *Case) bool { return set(&c.Workloads[i].Chunks, 0) })
 		s.try(func(c *Case) bool { return set(&c.Workloads[i].Start, 0) })
 		s.try(func(c *Case) bool {

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"slices"
 
+	"softswitch/host"
 	"softswitch/unit"
 )
 
@@ -46,12 +47,14 @@ func (m *maker) others(n int) {
 
 // flow is a flow that lasts to the end of the run.
 func (m *maker) flow(from, to string) Flow {
-	f := Flow{From: from, To: to, Class: m.class(), Frame: pick(m, m.full(), m.full(), m.full(), 1000, 600, 300), TTL: 64, Start: m.ticks(0, 30), Stop: m.end}
+	f := Flow{From: from, To: to, Class: m.class(), Stream: host.Stream{
+		Frame: pick(m, m.full(), m.full(), m.full(), 1000, 600, 300), TTL: 64, Start: m.ticks(0, 30), Stop: m.end,
+	}}
 	if m.one(12) {
 		f.Class = 0 // lossy
 	}
 	if !m.one(3) {
-		f.Rate = m.rate * unit.Rate(m.between(15, 100)) / 100
+		f.Rate = unit.FlowRate(m.rate) * unit.FlowRate(m.between(15, 100)) / 100
 	}
 	return f
 }

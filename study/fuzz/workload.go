@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/host"
 	"softswitch/scenario/workload"
 	"softswitch/unit"
 )
@@ -21,7 +22,7 @@ type Workload struct {
 	Period      unit.Time
 	Chunks      int
 	Class       int
-	RC          RC // its Message is 0 for UDP
+	RC          *host.RC // nil for UDP
 	Start, Stop unit.Time
 	Seed        uint32
 }
@@ -92,8 +93,8 @@ func (w Workload) text(name string) string {
 		fmt.Fprintf(&b, ", load: %g", float64(w.Load)/100)
 	}
 	b.WriteString(lasting("on", w.On) + lasting("off", w.Off) + lasting("period", w.Period))
-	if w.RC.Message > 0 {
-		b.WriteString(", " + w.RC.keys())
+	if w.RC != nil {
+		b.WriteString(", " + connectionKeys(w.RC))
 	}
 	b.WriteString("}\n")
 	return b.String()
