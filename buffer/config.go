@@ -75,7 +75,7 @@ type HeadroomPool struct {
 // Config is an MMU's configuration.
 type Config struct {
 	Ports    int
-	Lossless unit.ClassSet
+	Lossless unit.PrioritySet
 	Shared   int     // bytes of the shared pool, reserved minima and headroom apart
 	Profile  Profile // of every lossless priority group
 	// Thresholds, unless it is nil, are by port and replace those of the Profile, which
@@ -88,7 +88,7 @@ type Config struct {
 	// Cell is the piece of memory that holds bytes of one frame only: each frame is charged
 	// whole cells, while all sizes and thresholds stay in bytes. 0 and 1 charge bytes.
 	Cell int
-	// LossyQueue bounds the bytes of an egress queue of a lossy class.
+	// LossyQueue bounds the bytes of an egress queue of a lossy priority.
 	LossyQueue int
 }
 

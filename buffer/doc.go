@@ -3,11 +3,11 @@
 //
 //	          Pool.Get          MMU.Admit            Queue.Push
 //	wire ---> Frame ----------> charged to --------> waits in ------> wire, Pool.Put
-//	                            bucket (in, class)   queue (out, class)
+//	                            PG (in, priority)    queue (out, priority)
 //	                            |  ^                            |
 //	                     XOFF --'  '-- XON <------- MMU.Release-'
 //
-//	bytes of a bucket (priority group), the names as SONiC's buffer profile has them
+//	bytes of a priority group, the names as SONiC's buffer profile has them
 //
 //	0        size              size+static_th         +xoff
 //	|reserved|     shared       |XOFF   headroom       |drop
@@ -17,11 +17,12 @@
 // platform.go: what a link needs.
 //
 // Invariants:
-//   - conservation: the bytes of a bucket are the bytes of the frames charged to
-//     it; the shared use is the sum of what each bucket has above its reserved
+//   - conservation: the bytes of a priority group are the bytes of the frames charged to
+//     it; the shared use is the sum of what each priority group has above its reserved
 //     minimum and below its headroom;
-//   - bound: a bucket holds at most its XOFF threshold (reserved + shared share) + headroom + slack bytes;
-//   - hysteresis: XOFF and XON of a bucket alternate;
+//   - bound: a priority group holds at most its XOFF threshold (reserved + shared share) + headroom + slack
+//     bytes;
+//   - hysteresis: XOFF and XON of a priority group alternate;
 //   - held: M(b, q) counts what waits in q, without frames that have begun to leave.
 //
 // What it does not do: it reads no frame, picks no queue, sends no pause. It

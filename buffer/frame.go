@@ -18,16 +18,16 @@ type Frame struct {
 	// Info is what the parser read, outside any lock.
 	Info Info
 
-	// Where the frame came in; the class in which it is charged, and that in which it is queued.
-	In                unit.Port
-	InClass, OutClass unit.Priority
-	// Charged says that bytes of bucket (In, InClass) are this frame's: what the MMU charges for
+	// Where the frame came in; the priority in which it is charged, and that in which it is queued.
+	In                      unit.Port
+	InPriority, OutPriority unit.Priority
+	// Charged says that bytes of priority group (In, InPriority) are this frame's: what the MMU charges for
 	// Len. Uncharged, of an original, says that it counts among those that wait charged to nobody.
 	Charged, Uncharged bool
 	// Control marks a frame that the switch built: it is charged nowhere.
 	Control bool
 	// Flooded marks a frame that was put into several queues, and its copies: each
-	// counts in M of its queue, and all of them once in the bucket.
+	// counts in M of its queue, and all of them once in the priority group.
 	Flooded bool
 	// Waiting is, of the original of a flooded frame, the ports in whose queues it or
 	// a copy of it waits.
@@ -44,13 +44,13 @@ func (f *Frame) Orig() *Frame { return f.orig }
 
 // Info is what a parser learned about a frame.
 type Info struct {
-	Kind   uint8         // the parser's frame kind
-	Reason uint8         // why it is dropped, for a kind that is; of IPv4, why it must not be routed
-	Class  unit.Priority // by the trusted field
-	TTL    uint8
-	L3     int16  // offset of the IPv4 or ARP header, 0 if none
-	DstIP  uint32 // of IPv4, big-endian value
-	Hash   uint32 // of the 5-tuple, before a switch mixes in its seed
-	DstMAC uint64 // low 48 bits
-	SrcMAC uint64 // low 48 bits
+	Kind     uint8         // the parser's frame kind
+	Reason   uint8         // why it is dropped, for a kind that is; of IPv4, why it must not be routed
+	Priority unit.Priority // by the trusted field
+	TTL      uint8
+	L3       int16  // offset of the IPv4 or ARP header, 0 if none
+	DstIP    uint32 // of IPv4, big-endian value
+	Hash     uint32 // of the 5-tuple, before a switch mixes in its seed
+	DstMAC   uint64 // low 48 bits
+	SrcMAC   uint64 // low 48 bits
 }

@@ -25,10 +25,10 @@ type LinkEnd struct {
 	// given by one of them the other is 0.
 	Delay unit.Time
 	Cable float64
-	// Own is the longest frame, of any class, that this end may have begun to send, in bytes
+	// Own is the longest frame, of any priority, that this end may have begun to send, in bytes
 	// without FCS: the pause waits for it.
 	Own int
-	// Peer is what the longest frame of the paused class is charged ([Config.Charge]), which the
+	// Peer is what the longest frame of the paused priority is charged ([Config.Charge]), which the
 	// peer may have begun.
 	Peer int
 	// Above is how much of the frame by which a group reaches its XOFF threshold may be above it:

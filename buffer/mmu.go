@@ -8,7 +8,7 @@ import (
 	"softswitch/unit"
 )
 
-// group is the account of one lossless priority group: a bucket.
+// group is the account of one lossless priority group.
 type group struct {
 	bytes, headroom       int32
 	bytesMax, headroomMax int32
@@ -18,8 +18,8 @@ type group struct {
 	in                    unit.Port
 }
 
-// MMU keeps the accounts of one switch: bytes per bucket (ingress port, class) in
-// its reserved, shared and headroom areas, and M(bucket, queue). It is owned by
+// MMU keeps the accounts of one switch: bytes per priority group (ingress port, priority) in
+// its reserved, shared and headroom areas, and M(priority group, queue). It is owned by
 // one machine.
 //
 // The zero value is not usable; NewMMU makes one.
@@ -27,9 +27,9 @@ type MMU struct {
 	cfg    Config
 	shared int // bytes of the shared pool in use
 	extra  int // bytes of the shared pool that groups may use in addition, in use or not
-	// index of a class among the lossless ones, -1 for a lossy class
+	// index of a priority among the lossless ones, -1 for a lossy priority
 	index    [unit.Priorities]int8
-	lossless int // number of lossless classes
+	lossless int // number of lossless priorities
 	groups   []group
 	rules    []Rule  // by port
 	raised   Rule    // scratch: of a group with an extra threshold
@@ -38,8 +38,8 @@ type MMU struct {
 	told     []int32 // by group: what Moved said of it last; nil if the pool is not shared
 	short    bool    // a headroom is in use for want of pool, or was and some is in use since
 	high     int     // groups that use their headroom
-	held     []int32 // M, [bucket][queue] over lossless classes
-	width    int     // queues of held: ports x lossless classes
+	held     []int32 // M, [priority group][queue] over lossless priorities
+	width    int     // queues of held: ports x lossless priorities
 	open     int     // groups that are XOFF
 	xoffs    []int32 // headroom of a group, by port
 	rooms    []int32 // by port: bytes in the headrooms of its groups, slack apart; nil without a pool of headroom
@@ -89,13 +89,13 @@ const (
 	HeadroomFull                // dropped: the upstream did not stop in time
 )
 
-// Admit charges a frame of n bytes ([Config.Charge]) to the bucket (in, class) of a lossless class: all to its reserved
-// and shared areas, or all to its headroom, of which what limit and pool allow moves on. xoff says
-// that this frame made the bucket XOFF: its period has grown by one. A bucket that is at its XOFF
-// threshold and not above XON, which is the same where xon_offset is 0, does not pause: nobody would
-// resume it.
-func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff bool) {
-	g := m.group(in, class)
+// Admit charges a frame of n bytes ([Config.Charge]) to the priority group (in, priority) of a lossless
+// priority: all to its reserved and shared areas, or all to its headroom, of which what limit and pool allow
+// moves on. xoff says that this frame made the priority group XOFF: its period has grown by one. A priority
+// group that is at its XOFF threshold and not above XON, which is the same where xon_offset is 0, does not
+// pause: nobody would resume it.
+func (m *MMU) Admit(in unit.Port, priority unit.Priority, n int) (v Verdict, xoff bool) {
+	g := m.group(in, priority)
 	n = m.cfg.Charge(n)
 	usual := int(g.bytes - g.headroom)
 	before, after := m.above(usual), m.above(usual+n)
@@ -139,14 +139,14 @@ func (m *MMU) poolAfter(g *group, n int) int {
 	return m.pooled + max(0, now-own) - max(0, was-own)
 }
 
-// Release takes a frame of n bytes from the bucket (in, class): from its headroom first. What is left
-// in the headroom moves to the shared area as far as the limit and the pool allow. xon says
-// that the bucket fell to its XON threshold by it.
-func (m *MMU) Release(in unit.Port, class unit.Priority, n int) (xon bool) {
-	g := m.group(in, class)
+// Release takes a frame of n bytes from the priority group (in, priority): from its headroom first. What is
+// left in the headroom moves to the shared area as far as the limit and the pool allow. xon says that the
+// priority group fell to its XON threshold by it.
+func (m *MMU) Release(in unit.Port, priority unit.Priority, n int) (xon bool) {
+	g := m.group(in, priority)
 	n = m.cfg.Charge(n)
 	if int(g.bytes) < n {
-		panic(fmt.Sprintf("buffer: release of %d bytes from bucket (%d, %d) that holds %d", n, in, class, g.bytes))
+		panic(fmt.Sprintf("buffer: release of %d bytes from priority group (%d, %d) that holds %d", n, in, priority, g.bytes))
 	}
 	fromHeadroom := min(int(g.headroom), n)
 	usual := int(g.bytes - g.headroom)
@@ -158,21 +158,21 @@ func (m *MMU) Release(in unit.Port, class unit.Priority, n int) (xon bool) {
 	return g.xoff && m.resume(g)
 }
 
-// Reopened finds a bucket that is XOFF although it is at or below its XON
-// threshold, and makes it XON. Others that release make such buckets: a dynamic threshold
+// Reopened finds a priority group that is XOFF although it is at or below its XON
+// threshold, and makes it XON. Others that release make such priority groups: a dynamic threshold
 // rises by it, and a pool that was full has room for what waits in a headroom. Call it
 // after each Release until ok is false.
-func (m *MMU) Reopened() (in unit.Port, class unit.Priority, ok bool) {
+func (m *MMU) Reopened() (in unit.Port, priority unit.Priority, ok bool) {
 	if m.open == 0 || !m.cfg.Profile.Dynamic && !m.short {
 		return 0, 0, false
 	}
 	return m.reopened()
 }
 
-func (m *MMU) reopened() (in unit.Port, class unit.Priority, ok bool) {
+func (m *MMU) reopened() (in unit.Port, priority unit.Priority, ok bool) {
 	for i := range m.groups {
 		if g := &m.groups[i]; (m.cfg.Profile.Dynamic || g.headroom > 0) && m.resume(g) {
-			return unit.Port(i / m.lossless), m.class(i % m.lossless), true
+			return unit.Port(i / m.lossless), m.priority(i % m.lossless), true
 		}
 	}
 	return 0, 0, false
@@ -193,11 +193,11 @@ func (m *MMU) resume(g *group) bool {
 	return true
 }
 
-// Moved finds a bucket of which outside, what it has outside its headroom, is another than
+// Moved finds a priority group of which outside, what it has outside its headroom, is another than
 // Moved said before, while it has bytes in its headroom; or whose headroom is empty again,
 // for which outside is 0. That decides when it resumes only where the pool is shared
 // ([Config.Shares]), and elsewhere there is none: call it after each change until ok is false.
-func (m *MMU) Moved() (in unit.Port, class unit.Priority, outside, headroom int, ok bool) {
+func (m *MMU) Moved() (in unit.Port, priority unit.Priority, outside, headroom int, ok bool) {
 	if !m.stale {
 		return 0, 0, 0, 0, false
 	}
@@ -209,20 +209,20 @@ func (m *MMU) Moved() (in unit.Port, class unit.Priority, outside, headroom int,
 		}
 		if now != m.told[i] {
 			m.told[i] = now
-			return g.in, m.class(i % m.lossless), int(now), int(g.headroom), true
+			return g.in, m.priority(i % m.lossless), int(now), int(g.headroom), true
 		}
 	}
 	m.stale = false
 	return 0, 0, 0, 0, false
 }
 
-// SetExtra raises the thresholds of the bucket (in, class) by n bytes, which replaces
-// what it was given before; 0 takes it back. What the bucket has in its headroom moves to the
-// shared area as far as the new threshold allows. xon says that the bucket resumes by
+// SetExtra raises the thresholds of the priority group (in, priority) by n bytes, which replaces
+// what it was given before; 0 takes it back. What the priority group has in its headroom moves to the
+// shared area as far as the new threshold allows. xon says that the priority group resumes by
 // it. ok is false, and nothing changes, if the shared pool has not n bytes that are
 // neither in use nor given to another.
-func (m *MMU) SetExtra(in unit.Port, class unit.Priority, n int) (xon, ok bool) {
-	g := m.group(in, class)
+func (m *MMU) SetExtra(in unit.Port, priority unit.Priority, n int) (xon, ok bool) {
+	g := m.group(in, priority)
 	if n > int(g.extra) && m.shared+m.extra-int(g.extra)+n > m.cfg.Shared {
 		return false, false
 	}
@@ -263,14 +263,16 @@ func (m *MMU) setHeadroom(g *group, n int) {
 	m.short = m.short && m.high > 0
 }
 
-// Extra is by how much the thresholds of the bucket are raised, in bytes.
-func (m *MMU) Extra(in unit.Port, class unit.Priority) int { return int(m.group(in, class).extra) }
+// Extra is by how much the thresholds of the priority group are raised, in bytes.
+func (m *MMU) Extra(in unit.Port, priority unit.Priority) int {
+	return int(m.group(in, priority).extra)
+}
 
-// Room is how many bytes ([Config.Charge]), in frames of any length, the bucket (in, class) takes for sure
-// before its state changes: before it goes XOFF, or, while it is, before its headroom is
-// full. What other buckets take of the shared pool counts too.
-func (m *MMU) Room(in unit.Port, class unit.Priority) int {
-	g, p := m.group(in, class), m.cfg.Profile
+// Room is how many bytes ([Config.Charge]), in frames of any length, the priority group (in, priority) takes
+// for sure before its state changes: before it goes XOFF, or, while it is, before its headroom is full. What
+// other priority groups take of the shared pool counts too.
+func (m *MMU) Room(in unit.Port, priority unit.Priority) int {
+	g, p := m.group(in, priority), m.cfg.Profile
 	usual := int(g.bytes - g.headroom)
 	room := p.Size + m.limitOf(g) - usual
 	switch {
@@ -297,7 +299,7 @@ func (m *MMU) Room(in unit.Port, class unit.Priority) int {
 // AtOnce is how many bytes a far end like this one may send to a port at once. It is half
 // of the smaller of
 //
-//   - what a bucket takes before it goes XOFF if those of all other ports hold as much:
+//   - what a priority group takes before it goes XOFF if those of all other ports hold as much:
 //     one burst leaves while the next one comes, and where nothing is congested nothing
 //     pauses;
 //   - the headroom: the other half is for what still arrives until the pause takes effect.
@@ -313,7 +315,7 @@ func (m *MMU) AtOnce(in unit.Port) int {
 	return n
 }
 
-// share is how many shared bytes a bucket of a port may use before XOFF if one bucket of
+// share is how many shared bytes a priority group of a port may use before XOFF if one priority group of
 // each port uses as many.
 func (m *MMU) share(in unit.Port) int {
 	p, ports, shared := m.cfg.Profile, m.cfg.Ports, m.cfg.Shared
@@ -328,58 +330,58 @@ func (m *MMU) share(in unit.Port) int {
 	return shared / (1<<-p.DynamicTh + ports)
 }
 
-// AdmitLossy reports whether an egress queue of a lossy class that holds queued
+// AdmitLossy reports whether an egress queue of a lossy priority that holds queued
 // bytes takes n more.
 func (m *MMU) AdmitLossy(queued, n int) bool { return queued+n <= m.cfg.LossyQueue }
 
-// Hold adds n charged bytes (or takes them, n < 0) to M((in, inClass), (out, outClass))
-// and returns it. A lossy class holds nothing.
-func (m *MMU) Hold(in unit.Port, inClass unit.Priority, out unit.Port, outClass unit.Priority, n int) int {
-	i, j := m.index[inClass], m.index[outClass]
+// Hold adds n charged bytes (or takes them, n < 0) to M((in, inPriority), (out, outPriority))
+// and returns it. A lossy priority holds nothing.
+func (m *MMU) Hold(in unit.Port, inPriority unit.Priority, out unit.Port, outPriority unit.Priority, n int) int {
+	i, j := m.index[inPriority], m.index[outPriority]
 	if i < 0 || j < 0 {
 		return 0
 	}
 	h := &m.held[(int(in)*m.lossless+int(i))*m.width+int(out)*m.lossless+int(j)]
 	*h += int32(n)
 	if *h < 0 {
-		panic(fmt.Sprintf("buffer: M((%d, %d), (%d, %d)) fell to %d", in, inClass, out, outClass, *h))
+		panic(fmt.Sprintf("buffer: M((%d, %d), (%d, %d)) fell to %d", in, inPriority, out, outPriority, *h))
 	}
 	return int(*h)
 }
 
-// Held is M((in, inClass), (out, outClass)) in bytes: what is charged to the
-// bucket and waits in the queue.
-func (m *MMU) Held(in unit.Port, inClass unit.Priority, out unit.Port, outClass unit.Priority) int {
-	return m.Hold(in, inClass, out, outClass, 0)
+// Held is M((in, inPriority), (out, outPriority)) in bytes: what is charged to the
+// priority group and waits in the queue.
+func (m *MMU) Held(in unit.Port, inPriority unit.Priority, out unit.Port, outPriority unit.Priority) int {
+	return m.Hold(in, inPriority, out, outPriority, 0)
 }
 
-// Lossless reports whether class is lossless.
-func (m *MMU) Lossless(class unit.Priority) bool { return m.index[class] >= 0 }
+// Lossless reports whether priority is lossless.
+func (m *MMU) Lossless(priority unit.Priority) bool { return m.index[priority] >= 0 }
 
-// XOFF reports whether the bucket is XOFF, and its period. A lossy class never is.
-func (m *MMU) XOFF(in unit.Port, class unit.Priority) (on bool, period uint8) {
-	if m.index[class] < 0 {
+// XOFF reports whether the priority group is XOFF, and its period. A lossy priority never is.
+func (m *MMU) XOFF(in unit.Port, priority unit.Priority) (on bool, period uint8) {
+	if m.index[priority] < 0 {
 		return false, 0
 	}
-	g := m.group(in, class)
+	g := m.group(in, priority)
 	return g.xoff, g.period
 }
 
-// Bytes is what the bucket holds, and how much of it in the headroom.
-func (m *MMU) Bytes(in unit.Port, class unit.Priority) (bytes, headroom int) {
-	if m.index[class] < 0 {
+// Bytes is what the priority group holds, and how much of it in the headroom.
+func (m *MMU) Bytes(in unit.Port, priority unit.Priority) (bytes, headroom int) {
+	if m.index[priority] < 0 {
 		return 0, 0
 	}
-	g := m.group(in, class)
+	g := m.group(in, priority)
 	return int(g.bytes), int(g.headroom)
 }
 
-// Watermark is the most that the bucket held since ClearWatermarks.
-func (m *MMU) Watermark(in unit.Port, class unit.Priority) (bytes, headroom int) {
-	if m.index[class] < 0 {
+// Watermark is the most that the priority group held since ClearWatermarks.
+func (m *MMU) Watermark(in unit.Port, priority unit.Priority) (bytes, headroom int) {
+	if m.index[priority] < 0 {
 		return 0, 0
 	}
-	g := m.group(in, class)
+	g := m.group(in, priority)
 	return int(g.bytesMax), int(g.headroomMax)
 }
 
@@ -391,22 +393,22 @@ func (m *MMU) ClearWatermarks() {
 	}
 }
 
-// XON is the number of bytes at or below which the bucket (in, class) resumes: see
+// XON is the number of bytes at or below which the priority group (in, priority) resumes: see
 // [Rule.XON]. With a dynamic threshold, an extra one or a pool that is short, it is the
 // present value.
-func (m *MMU) XON(in unit.Port, class unit.Priority) int { return m.xonOf(m.group(in, class)) }
+func (m *MMU) XON(in unit.Port, priority unit.Priority) int { return m.xonOf(m.group(in, priority)) }
 
-// PoolUse is how much of the pool the bucket (in, class) would use if it held only left of its
+// PoolUse is how much of the pool the priority group (in, priority) would use if it held only left of its
 // bytes: headroom is released first.
-func (m *MMU) PoolUse(in unit.Port, class unit.Priority, left int) int {
-	g := m.group(in, class)
+func (m *MMU) PoolUse(in unit.Port, priority unit.Priority, left int) int {
+	g := m.group(in, priority)
 	return m.above(min(left, int(g.bytes-g.headroom)))
 }
 
-// XONIf is what XON would be if the bucket held only left of its bytes, and all buckets
+// XONIf is what XON would be if the priority group held only left of its bytes, and all priority groups
 // together used pool bytes of the shared pool.
-func (m *MMU) XONIf(in unit.Port, class unit.Priority, left, pool int) int {
-	g := m.group(in, class)
+func (m *MMU) XONIf(in unit.Port, priority unit.Priority, left, pool int) int {
+	g := m.group(in, priority)
 	return m.rule(g).XON(pool, min(left, int(g.bytes-g.headroom)))
 }
 
@@ -431,15 +433,15 @@ func (m *MMU) CounterBytes() int {
 	return len(m.held)*4 + len(m.groups)*int(unsafe.Sizeof(group{})) + (len(m.told)+len(m.rooms))*4
 }
 
-func (m *MMU) group(in unit.Port, class unit.Priority) *group {
-	return &m.groups[int(in)*m.lossless+int(m.index[class])]
+func (m *MMU) group(in unit.Port, priority unit.Priority) *group {
+	return &m.groups[int(in)*m.lossless+int(m.index[priority])]
 }
 
-func (m *MMU) class(index int) unit.Priority {
+func (m *MMU) priority(index int) unit.Priority {
 	if cl := slices.Index(m.index[:], int8(index)); cl >= 0 {
 		return unit.Priority(cl)
 	}
-	panic(fmt.Sprintf("buffer: no class has index %d", index))
+	panic(fmt.Sprintf("buffer: no priority has index %d", index))
 }
 
 // above is the part of bytes that lies above the reserved minimum.

@@ -30,15 +30,15 @@ var profiles = []struct {
 	{"no reserved minimum", func(c *Config) { c.Profile.Size = 0 }},
 	{"reserved minimum only", func(c *Config) { c.Profile.Size, c.Profile.StaticTh, c.Profile.XONOffset = 150, 0, 20 }},
 	{"no shared pool", func(c *Config) { c.Shared = 0 }},
-	{"pool for one bucket", func(c *Config) { c.Shared = 170 }},
+	{"pool for one priority group", func(c *Config) { c.Shared = 170 }},
 	{"no headroom", func(c *Config) { c.Profile.XOFF = 0 }},
 	{"headroom below a frame", func(c *Config) { c.Profile.XOFF = 30 }},
 	{"headroom and slack", func(c *Config) { c.Profile.Slack = 110 }},
 	{"no hysteresis", func(c *Config) { c.Profile.XONOffset = 0 }},
 	{"xon above the offset", func(c *Config) { c.Profile.XON, c.Profile.XONOffset = 90, 190 }},
 	{"xon at zero", func(c *Config) { c.Profile.XONOffset = 1000 }},
-	{"all classes, one port", func(c *Config) { c.Ports, c.Lossless = 1, 0xff }},
-	{"class 0 and class 7", func(c *Config) { c.Lossless = 1<<0 | 1<<7 }},
+	{"all priorities, one port", func(c *Config) { c.Ports, c.Lossless = 1, 0xff }},
+	{"priority 0 and priority 7", func(c *Config) { c.Lossless = 1<<0 | 1<<7 }},
 	{"cells", func(c *Config) { c.Cell = 20 }},
 	{"cells longer than frames", func(c *Config) { c.Cell, c.Shared = 64, 1000 }},
 	{"headroom of ports", func(c *Config) { c.Headroom = []int{0, 50, 200} }},
@@ -65,18 +65,18 @@ type pair struct {
 	m       *MMU
 	slow    *slowMMU
 	charged []chargedFrame
-	xons    map[slowBucket]int // XON transitions seen
-	xoffs   map[slowBucket]int
-	extras  bool   // there were some: a bucket may hold more than its thresholds allow
+	xons    map[slowPG]int // XON transitions seen
+	xoffs   map[slowPG]int
+	extras  bool   // there were some: a priority group may hold more than its thresholds allow
 	where   string // printed with a failure
 }
 
 type chargedFrame struct {
-	b        slowBucket
-	n        int
-	out      unit.Port
-	outClass unit.Priority
-	waits    bool // in its queue: counted in M
+	b           slowPG
+	n           int
+	out         unit.Port
+	outPriority unit.Priority
+	waits       bool // in its queue: counted in M
 }
 
 func newPair(t testing.TB, c Config) *pair {
@@ -85,7 +85,7 @@ func newPair(t testing.TB, c Config) *pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &pair{t: t, m: m, slow: newSlowMMU(c), xons: map[slowBucket]int{}, xoffs: map[slowBucket]int{}}
+	return &pair{t: t, m: m, slow: newSlowMMU(c), xons: map[slowPG]int{}, xoffs: map[slowPG]int{}}
 }
 
 func (w *pair) fatalf(format string, args ...any) {
@@ -93,15 +93,15 @@ func (w *pair) fatalf(format string, args ...any) {
 	w.t.Fatalf("%s: %s", w.where, fmt.Sprintf(format, args...))
 }
 
-func (w *pair) admit(b slowBucket, n int, out unit.Port, outClass unit.Priority) {
+func (w *pair) admit(b slowPG, n int, out unit.Port, outPriority unit.Priority) {
 	w.t.Helper()
-	v, xoff := w.m.Admit(b.in, b.class, n)
+	v, xoff := w.m.Admit(b.in, b.priority, n)
 	wantV, wantXOFF := w.slow.admit(b, n)
 	if v != wantV || xoff != wantXOFF {
-		w.fatalf("Admit(%d, %d, %d) = %d, %v; want %d, %v", b.in, b.class, n, v, xoff, wantV, wantXOFF)
+		w.fatalf("Admit(%d, %d, %d) = %d, %v; want %d, %v", b.in, b.priority, n, v, xoff, wantV, wantXOFF)
 	}
 	if v != HeadroomFull {
-		w.charged = append(w.charged, chargedFrame{b, n, out, outClass, true})
+		w.charged = append(w.charged, chargedFrame{b, n, out, outPriority, true})
 		w.hold(w.charged[len(w.charged)-1], w.slow.cells(n))
 	}
 	if xoff {
@@ -125,21 +125,21 @@ func (w *pair) release(i int) {
 	w.leave(i)
 	f := w.charged[i]
 	w.charged = slices.Delete(w.charged, i, i+1)
-	xon := w.m.Release(f.b.in, f.b.class, f.n)
+	xon := w.m.Release(f.b.in, f.b.priority, f.n)
 	if want := w.slow.release(f.b, f.n); xon != want {
-		w.fatalf("Release(%d, %d, %d) = %v, want %v", f.b.in, f.b.class, f.n, xon, want)
+		w.fatalf("Release(%d, %d, %d) = %v, want %v", f.b.in, f.b.priority, f.n, xon, want)
 	}
 	if xon {
 		w.xons[f.b]++
 	}
-	var reopened []slowBucket
+	var reopened []slowPG
 	for {
-		in, class, ok := w.m.Reopened()
+		in, priority, ok := w.m.Reopened()
 		if !ok {
 			break
 		}
-		reopened = append(reopened, slowBucket{in, class})
-		w.xons[slowBucket{in, class}]++
+		reopened = append(reopened, slowPG{in, priority})
+		w.xons[slowPG{in, priority}]++
 	}
 	if want := w.slow.reopened(); !slices.Equal(reopened, want) {
 		w.fatalf("Reopened: %v, want %v", reopened, want)
@@ -149,11 +149,11 @@ func (w *pair) release(i int) {
 
 func (w *pair) hold(f chargedFrame, n int) {
 	w.t.Helper()
-	e := slowEdge{f.b, f.out, f.outClass}
-	if w.m.Lossless(f.outClass) {
+	e := slowEdge{f.b, f.out, f.outPriority}
+	if w.m.Lossless(f.outPriority) {
 		w.slow.held[e] += n
 	}
-	if got, want := w.m.Hold(f.b.in, f.b.class, f.out, f.outClass, n), w.slow.held[e]; got != want {
+	if got, want := w.m.Hold(f.b.in, f.b.priority, f.out, f.outPriority, n), w.slow.held[e]; got != want {
 		w.fatalf("Hold = %d, want %d", got, want)
 	}
 }
@@ -165,19 +165,19 @@ func (w *pair) check() {
 		w.fatalf("%s", d)
 	}
 	p := w.slow.cfg.Profile
-	sum := make(map[slowBucket]int)
+	sum := make(map[slowPG]int)
 	for _, f := range w.charged {
 		sum[f.b] += w.slow.cells(f.n)
 	}
 	shared := 0
-	for b := range w.slow.buckets {
-		bytes, headroom := w.m.Bytes(b.in, b.class)
+	for b := range w.slow.pgs {
+		bytes, headroom := w.m.Bytes(b.in, b.priority)
 		shared += max(bytes-headroom-p.Size, 0)
 		if bytes != sum[b] {
-			w.fatalf("conservation: bucket %v holds %d bytes, its frames are %d", b, bytes, sum[b])
+			w.fatalf("conservation: priority group %v holds %d bytes, its frames are %d", b, bytes, sum[b])
 		}
 		if bound := w.threshold(b) + w.slow.xoff(b) + p.Slack; !p.Dynamic && bytes > bound && !w.extras || headroom > w.slow.xoff(b)+p.Slack {
-			w.fatalf("bound: bucket %v holds %d bytes, %d in headroom; bound %d", b, bytes, headroom, bound)
+			w.fatalf("bound: priority group %v holds %d bytes, %d in headroom; bound %d", b, bytes, headroom, bound)
 		}
 		w.checkHysteresis(b, bytes)
 	}
@@ -185,39 +185,39 @@ func (w *pair) check() {
 		w.fatalf("bound: %d bytes of the pool of headroom are in use, of %d", w.m.HeadroomPool(), pool.Bytes)
 	}
 	if shared != w.m.Shared() || shared > w.slow.cfg.Shared {
-		w.fatalf("conservation: shared use %d, sum of the buckets %d, pool %d", w.m.Shared(), shared, w.slow.cfg.Shared)
+		w.fatalf("conservation: shared use %d, sum of the priority groups %d, pool %d", w.m.Shared(), shared, w.slow.cfg.Shared)
 	}
 }
 
-func (w *pair) checkHysteresis(b slowBucket, bytes int) {
+func (w *pair) checkHysteresis(b slowPG, bytes int) {
 	w.t.Helper()
-	on, period := w.m.XOFF(b.in, b.class)
+	on, period := w.m.XOFF(b.in, b.priority)
 	if open := w.xoffs[b] - w.xons[b]; open != 0 && open != 1 || on != (open == 1) || period != uint8(w.xoffs[b]) {
-		w.fatalf("hysteresis: bucket %v: %d XOFF, %d XON, XOFF now %v, period %d", b, w.xoffs[b], w.xons[b], on, period)
+		w.fatalf("hysteresis: priority group %v: %d XOFF, %d XON, XOFF now %v, period %d", b, w.xoffs[b], w.xons[b], on, period)
 	}
-	// Without hysteresis a bucket that falls to the XOFF threshold resumes there.
-	if p := w.slow.cfg.Profile; !p.Dynamic && !on && bytes >= w.threshold(b) && bytes > w.m.XON(b.in, b.class) && !w.extras {
-		w.fatalf("hysteresis: bucket %v holds %d bytes and is not XOFF", b, bytes)
+	// Without hysteresis a priority group that falls to the XOFF threshold resumes there.
+	if p := w.slow.cfg.Profile; !p.Dynamic && !on && bytes >= w.threshold(b) && bytes > w.m.XON(b.in, b.priority) && !w.extras {
+		w.fatalf("hysteresis: priority group %v holds %d bytes and is not XOFF", b, bytes)
 	}
 	if on && bytes == 0 {
-		w.fatalf("hysteresis: bucket %v is empty and XOFF", b)
+		w.fatalf("hysteresis: priority group %v is empty and XOFF", b)
 	}
 }
 
-// threshold is where a bucket goes XOFF, unless thresholds are dynamic.
-func (w *pair) threshold(b slowBucket) int {
+// threshold is where a priority group goes XOFF, unless thresholds are dynamic.
+func (w *pair) threshold(b slowPG) int {
 	if th := w.slow.cfg.Thresholds; th != nil {
 		return w.slow.cfg.Profile.Size + th[b.in].StaticTh
 	}
 	return w.slow.cfg.Profile.Threshold()
 }
 
-func (w *pair) setExtra(b slowBucket, n int) {
+func (w *pair) setExtra(b slowPG, n int) {
 	w.t.Helper()
 	w.extras = true
-	xon, ok := w.m.SetExtra(b.in, b.class, n)
+	xon, ok := w.m.SetExtra(b.in, b.priority, n)
 	if wantXON, wantOK := w.slow.setExtra(b, n); xon != wantXON || ok != wantOK {
-		w.fatalf("SetExtra(%d, %d, %d) = %v, %v; want %v, %v", b.in, b.class, n, xon, ok, wantXON, wantOK)
+		w.fatalf("SetExtra(%d, %d, %d) = %v, %v; want %v, %v", b.in, b.priority, n, xon, ok, wantXON, wantOK)
 	}
 	if xon {
 		w.xons[b]++
@@ -232,36 +232,36 @@ func TestRandomExtras(t *testing.T) {
 			seed := testkit.Seed(t)
 			rng := rand.New(rand.NewPCG(seed, 0))
 			w := newPair(t, small(tc.change))
-			bucket := func() slowBucket {
-				return slowBucket{unit.Port(rng.IntN(w.m.cfg.Ports)), w.m.class(rng.IntN(w.m.lossless))}
+			pg := func() slowPG {
+				return slowPG{unit.Port(rng.IntN(w.m.cfg.Ports)), w.m.priority(rng.IntN(w.m.lossless))}
 			}
 			for step := range testkit.Sized(1600, 4000) {
 				w.where = fmt.Sprintf("seed %d, step %d", seed, step)
 				switch k := rng.IntN(100); {
 				case k < 10:
-					w.setExtra(bucket(), rng.IntN(3)*rng.IntN(200))
+					w.setExtra(pg(), rng.IntN(3)*rng.IntN(200))
 				case k < 55+30*(step/200%2):
-					w.admit(bucket(), 1+rng.IntN(60), unit.Port(rng.IntN(w.m.cfg.Ports)), unit.Priority(rng.IntN(8)))
+					w.admit(pg(), 1+rng.IntN(60), unit.Port(rng.IntN(w.m.cfg.Ports)), unit.Priority(rng.IntN(8)))
 				case len(w.charged) > 0:
 					w.release(rng.IntN(len(w.charged)))
 				}
 			}
 			w.where = fmt.Sprintf("seed %d, draining", seed)
-			for b := range w.slow.buckets {
+			for b := range w.slow.pgs {
 				w.setExtra(b, 0)
 			}
 			for len(w.charged) > 0 {
 				w.release(rng.IntN(len(w.charged)))
 			}
 			if w.m.open != 0 || w.m.Shared() != 0 || w.m.extra != 0 {
-				t.Errorf("seed %d: drained, but %d buckets are XOFF, %d shared bytes used and %d given", seed, w.m.open, w.m.Shared(), w.m.extra)
+				t.Errorf("seed %d: drained, but %d priority groups are XOFF, %d shared bytes used and %d given", seed, w.m.open, w.m.Shared(), w.m.extra)
 			}
 		})
 	}
 }
 
 // TestRandomOperations also drains what it filled: an empty MMU must have no
-// bucket that is XOFF.
+// priority group that is XOFF.
 func TestRandomOperations(t *testing.T) {
 	for _, tc := range profiles {
 		t.Run(tc.name, func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestRandomOperations(t *testing.T) {
 				fill := 50 + 40*(step/200%2*2-1)
 				switch {
 				case rng.IntN(100) < fill:
-					b := slowBucket{unit.Port(rng.IntN(w.m.cfg.Ports)), w.m.class(rng.IntN(w.m.lossless))}
+					b := slowPG{unit.Port(rng.IntN(w.m.cfg.Ports)), w.m.priority(rng.IntN(w.m.lossless))}
 					w.admit(b, 1+rng.IntN(60), unit.Port(rng.IntN(w.m.cfg.Ports)), unit.Priority(rng.IntN(8)))
 				case len(w.charged) == 0:
 				case rng.IntN(3) == 0:
@@ -289,22 +289,22 @@ func TestRandomOperations(t *testing.T) {
 			}
 			// Without headroom only the frame that meets the threshold exactly makes XOFF.
 			if len(w.xons) == 0 && w.m.cfg.Profile.XOFF > 0 {
-				t.Errorf("seed %d: no bucket was ever XOFF: the test tests nothing", seed)
+				t.Errorf("seed %d: no priority group was ever XOFF: the test tests nothing", seed)
 			}
 			w.where = fmt.Sprintf("seed %d, draining", seed)
 			for len(w.charged) > 0 {
 				w.release(rng.IntN(len(w.charged)))
 			}
 			if w.m.open != 0 || w.m.Shared() != 0 {
-				t.Errorf("seed %d: drained, but %d buckets are XOFF and %d shared bytes used", seed, w.m.open, w.m.Shared())
+				t.Errorf("seed %d: drained, but %d priority groups are XOFF and %d shared bytes used", seed, w.m.open, w.m.Shared())
 			}
 		})
 	}
 }
 
-// TestEveryState goes through every state that two ports, two classes and at most
+// TestEveryState goes through every state that two ports, two priorities and at most
 // three frames of one or two bytes can reach, and does in each all that can be
-// done: admit a frame to any bucket, or release any of those charged.
+// done: admit a frame to any priority group, or release any of those charged.
 func TestEveryState(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -352,10 +352,10 @@ func (e *explorer) visit(w *pair, where string) {
 func (e *explorer) expand(w *pair) {
 	if len(w.charged) < 3 {
 		for in := range unit.Port(2) {
-			for _, class := range []unit.Priority{3, 4} {
+			for _, priority := range []unit.Priority{3, 4} {
 				for n := 1; n <= 2; n++ {
-					e.do(w, fmt.Sprintf("admit %d.%d %d", in, class, n), func(w *pair) {
-						w.admit(slowBucket{in, class}, n, 1-in, class)
+					e.do(w, fmt.Sprintf("admit %d.%d %d", in, priority, n), func(w *pair) {
+						w.admit(slowPG{in, priority}, n, 1-in, priority)
 					})
 				}
 			}
@@ -383,9 +383,9 @@ func (e *explorer) do(w *pair, name string, op func(w *pair)) {
 func (w *pair) state() string {
 	var s strings.Builder
 	for in := range unit.Port(w.slow.cfg.Ports) {
-		for class := range unit.Priority(unit.Priorities) {
-			b := slowBucket{in, class}
-			g := w.slow.buckets[b]
+		for priority := range unit.Priority(unit.Priorities) {
+			b := slowPG{in, priority}
+			g := w.slow.pgs[b]
 			if g == nil {
 				continue
 			}
@@ -402,7 +402,7 @@ func (w *pair) state() string {
 	return s.String()
 }
 
-func sum(m map[slowBucket]int) (n int) {
+func sum(m map[slowPG]int) (n int) {
 	for _, v := range m {
 		n += v
 	}
@@ -410,14 +410,14 @@ func sum(m map[slowBucket]int) (n int) {
 }
 
 func (w *pair) clone() *pair {
-	c := &pair{t: w.t, charged: slices.Clone(w.charged), xons: map[slowBucket]int{}, xoffs: map[slowBucket]int{}}
+	c := &pair{t: w.t, charged: slices.Clone(w.charged), xons: map[slowPG]int{}, xoffs: map[slowPG]int{}}
 	m := *w.m
 	m.groups, m.held, m.rooms = slices.Clone(m.groups), slices.Clone(m.held), slices.Clone(m.rooms)
 	c.m, c.slow = &m, newSlowMMU(w.slow.cfg)
-	for b, g := range w.slow.buckets {
+	for b, g := range w.slow.pgs {
 		copied := *g
 		copied.letters = slices.Clone(g.letters)
-		c.slow.buckets[b] = &copied
+		c.slow.pgs[b] = &copied
 		c.xons[b], c.xoffs[b] = w.xons[b], w.xoffs[b]
 	}
 	for e, n := range w.slow.held {
@@ -437,14 +437,14 @@ func TestDefaultProfile(t *testing.T) {
 		t.Helper()
 		if v, xoff := m.Admit(1, 3, n); v != want || xoff != wantXOFF {
 			b, h := m.Bytes(1, 3)
-			t.Fatalf("Admit of %d = %d, %v; want %d, %v (bucket now %d, headroom %d)", n, v, xoff, want, wantXOFF, b, h)
+			t.Fatalf("Admit of %d = %d, %v; want %d, %v (priority group now %d, headroom %d)", n, v, xoff, want, wantXOFF, b, h)
 		}
 	}
 	release := func(n int, wantXON bool) {
 		t.Helper()
 		if xon := m.Release(1, 3, n); xon != wantXON {
 			b, h := m.Bytes(1, 3)
-			t.Fatalf("Release of %d: XON %v, want %v (bucket now %d, headroom %d)", n, xon, wantXON, b, h)
+			t.Fatalf("Release of %d: XON %v, want %v (priority group now %d, headroom %d)", n, xon, wantXON, b, h)
 		}
 	}
 	admit(40959, Accepted, false)
@@ -471,7 +471,7 @@ func TestDefaultProfile(t *testing.T) {
 		t.Errorf("shared use %d, want 36864", m.Shared())
 	}
 	if b, _ := m.Bytes(0, 3); b != 0 {
-		t.Errorf("the other port's bucket holds %d", b)
+		t.Errorf("the other port's priority group holds %d", b)
 	}
 }
 
@@ -493,7 +493,7 @@ func TestPeriodWraps(t *testing.T) {
 	}
 }
 
-// Unique claims that two queues cannot both hold more than XON bytes of a bucket.
+// Unique claims that two queues cannot both hold more than XON bytes of a priority group.
 // The attempt to fill two queues as far as the MMU lets it must fail under a
 // profile that is Unique, and succeeds under one that is not.
 func TestUnique(t *testing.T) {
@@ -551,7 +551,7 @@ func TestBrokenAccountsPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Admit(2, 4, 10)
-	wantPanic(t, "release of 11 bytes from bucket (2, 4) that holds 10", func() { m.Release(2, 4, 11) })
+	wantPanic(t, "release of 11 bytes from priority group (2, 4) that holds 10", func() { m.Release(2, 4, 11) })
 	wantPanic(t, "M((2, 4), (0, 3)) fell to -1", func() { m.Hold(2, 4, 0, 3, -1) })
 }
 
@@ -568,14 +568,14 @@ func wantPanic(t *testing.T, text string, do func()) {
 
 func TestCounterBytes(t *testing.T) {
 	const ample = 1 << 30
-	for _, tc := range []struct{ ports, classes, pool, group int }{{4, 1, ample, 24}, {4, 2, ample, 24}, {64, 2, ample, 24}, {64, 2, 1, 28}} {
-		m, err := NewMMU(Config{Ports: tc.ports, Lossless: unit.ClassSet(1<<tc.classes - 1), Shared: tc.pool, Profile: DefaultProfile})
+	for _, tc := range []struct{ ports, priorities, pool, group int }{{4, 1, ample, 24}, {4, 2, ample, 24}, {64, 2, ample, 24}, {64, 2, 1, 28}} {
+		m, err := NewMMU(Config{Ports: tc.ports, Lossless: unit.PrioritySet(1<<tc.priorities - 1), Shared: tc.pool, Profile: DefaultProfile})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := tc.ports * tc.classes
+		n := tc.ports * tc.priorities
 		if got, want := m.CounterBytes(), 4*n*n+tc.group*n; got != want {
-			t.Errorf("%d ports, %d classes: %d bytes, want %d", tc.ports, tc.classes, got, want)
+			t.Errorf("%d ports, %d priorities: %d bytes, want %d", tc.ports, tc.priorities, got, want)
 		}
 	}
 }
@@ -605,44 +605,44 @@ func TestMMUAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What a far end sends at once makes no bucket XOFF, also if those of all ports hold as
+// What a far end sends at once makes no priority group XOFF, also if those of all ports hold as
 // much, and takes no more than half of the headroom of one that is about to be.
 func TestAtOnce(t *testing.T) {
 	for _, tt := range profiles {
 		t.Run(tt.name, func(t *testing.T) {
 			c := small(tt.change)
-			class := losslessOf(c)
+			priority := losslessOf(c)
 			m := mustMMU(t, c)
 			for in := range unit.Port(c.Ports) {
-				if v, xoff := m.Admit(in, class, m.AtOnce(in)); m.AtOnce(in) > 0 && (v != Accepted || xoff) {
+				if v, xoff := m.Admit(in, priority, m.AtOnce(in)); m.AtOnce(in) > 0 && (v != Accepted || xoff) {
 					t.Errorf("port %d: %d at once: verdict %d, XOFF %v", in, m.AtOnce(in), v, xoff)
 				}
 			}
 			for in := range unit.Port(c.Ports) {
 				m := mustMMU(t, c)
 				for xoff := false; !xoff && c.XOFF(in) > 0; {
-					_, xoff = m.Admit(in, class, 1)
+					_, xoff = m.Admit(in, priority, 1)
 				}
-				_, before := m.Bytes(in, class) // the frame that made it XOFF, if it took a cell of it
-				v, _ := m.Admit(in, class, m.AtOnce(in))
-				if _, headroom := m.Bytes(in, class); v == HeadroomFull && m.AtOnce(in) > 0 || headroom-before > c.Charge(c.XOFF(in)/2) {
-					t.Errorf("port %d: %d at once into a bucket that is XOFF: verdict %d, %d of the headroom", in, m.AtOnce(in), v, headroom)
+				_, before := m.Bytes(in, priority) // the frame that made it XOFF, if it took a cell of it
+				v, _ := m.Admit(in, priority, m.AtOnce(in))
+				if _, headroom := m.Bytes(in, priority); v == HeadroomFull && m.AtOnce(in) > 0 || headroom-before > c.Charge(c.XOFF(in)/2) {
+					t.Errorf("port %d: %d at once into a priority group that is XOFF: verdict %d, %d of the headroom", in, m.AtOnce(in), v, headroom)
 				}
 			}
 		})
 	}
 }
 
-// losslessOf is a class that is lossless in c.
+// losslessOf is a priority that is lossless in c.
 func losslessOf(c Config) unit.Priority {
-	class := unit.Priority(7)
-	for !c.Lossless.Has(class) {
-		class--
+	priority := unit.Priority(7)
+	for !c.Lossless.Has(priority) {
+		priority--
 	}
-	return class
+	return priority
 }
 
-// Whatever buckets hold, what has room changes the state of none: it makes none XOFF, and
+// Whatever priority groups hold, what has room changes the state of none: it makes none XOFF, and
 // is not dropped where it is. With a static threshold a byte more does, so room is all
 // that there is.
 func TestRoom(t *testing.T) {
@@ -651,33 +651,33 @@ func TestRoom(t *testing.T) {
 			seed := testkit.Seed(t)
 			r := rand.New(rand.NewPCG(seed, 0))
 			c := small(tt.change)
-			class := losslessOf(c)
+			priority := losslessOf(c)
 			for range 300 {
 				m, like := mustMMU(t, c), mustMMU(t, c)
 				for range r.IntN(30) {
 					p, n := unit.Port(r.IntN(c.Ports)), r.IntN(100)
-					if v, _ := m.Admit(p, class, n); v != HeadroomFull {
-						like.Admit(p, class, n)
+					if v, _ := m.Admit(p, priority, n); v != HeadroomFull {
+						like.Admit(p, priority, n)
 						if r.IntN(3) == 0 {
-							m.Release(p, class, n)
-							like.Release(p, class, n)
+							m.Release(p, priority, n)
+							like.Release(p, priority, n)
 						}
 					}
 				}
 				in := unit.Port(r.IntN(c.Ports))
-				was, _ := m.XOFF(in, class)
-				room := m.Room(in, class)
+				was, _ := m.XOFF(in, priority)
+				room := m.Room(in, priority)
 				for left := room; left > 0; {
 					n := 1 + r.IntN(left)
 					if c.Charge(n) > left {
 						break
 					}
-					if v, xoff := m.Admit(in, class, n); v == HeadroomFull || xoff {
+					if v, xoff := m.Admit(in, priority, n); v == HeadroomFull || xoff {
 						t.Fatalf("seed %d: room for %d, XOFF %v, and with %d left %d bytes: verdict %d, XOFF %v", seed, room, was, left, n, v, xoff)
 					}
 					left -= c.Charge(n)
 				}
-				if v, xoff := like.Admit(in, class, room+1); !c.Profile.Dynamic && !was && v == Accepted && !xoff {
+				if v, xoff := like.Admit(in, priority, room+1); !c.Profile.Dynamic && !was && v == Accepted && !xoff {
 					t.Fatalf("seed %d: room for %d only, and a byte more is accepted without XOFF", seed, room)
 				}
 			}
@@ -718,10 +718,10 @@ func TestAtOnceOfProfiles(t *testing.T) {
 // until headroom and slack are full.
 func TestSlack(t *testing.T) {
 	with, without := mustMMU(t, small(func(c *Config) { c.Profile.Slack = 50 })), mustMMU(t, small(func(*Config) {}))
-	const in, class, n = 0, 3, 10
+	const in, priority, n = 0, 3, 10
 	for {
-		v, xoff := with.Admit(in, class, n)
-		w, also := without.Admit(in, class, n)
+		v, xoff := with.Admit(in, priority, n)
+		w, also := without.Admit(in, priority, n)
 		if w == HeadroomFull {
 			if v != InHeadroom {
 				t.Errorf("where the headroom is full: verdict %d, want %d", v, InHeadroom)
@@ -733,14 +733,14 @@ func TestSlack(t *testing.T) {
 		}
 	}
 	for v := InHeadroom; v != HeadroomFull; {
-		v, _ = with.Admit(in, class, n)
+		v, _ = with.Admit(in, priority, n)
 	}
-	_, got := with.Bytes(in, class)
-	if _, headroom := without.Bytes(in, class); got != headroom+50 {
+	_, got := with.Bytes(in, priority)
+	if _, headroom := without.Bytes(in, priority); got != headroom+50 {
 		t.Errorf("%d bytes of headroom are full, without slack %d; want 50 more", got, headroom)
 	}
-	if with.XON(in, class) != without.XON(in, class) || with.Shared() != without.Shared() || with.AtOnce(in) != without.AtOnce(in) {
-		t.Errorf("XON %d, %d shared, %d at once; without slack %d, %d, %d", with.XON(in, class), with.Shared(), with.AtOnce(in), without.XON(in, class), without.Shared(), without.AtOnce(in))
+	if with.XON(in, priority) != without.XON(in, priority) || with.Shared() != without.Shared() || with.AtOnce(in) != without.AtOnce(in) {
+		t.Errorf("XON %d, %d shared, %d at once; without slack %d, %d, %d", with.XON(in, priority), with.Shared(), with.AtOnce(in), without.XON(in, priority), without.Shared(), without.AtOnce(in))
 	}
 }
 

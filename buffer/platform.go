@@ -33,7 +33,7 @@ type cables struct {
 // spectrum is what the arithmetic for Nvidia's chips takes of one of them
 // (sonic-net/sonic-swss, cfgmgr/buffer_headroom_mellanox.lua).
 type spectrum struct {
-	mtu     int       // longest frame of any class
+	mtu     int       // longest frame of any priority
 	fastest unit.Rate // of a port, Gbit/s
 	// standard takes the response of IEEE 802.3, 31B.3.7, instead of a fixed one; tile is in
 	// bytes for each Gbit/s.
@@ -41,7 +41,7 @@ type spectrum struct {
 	tile     int
 }
 
-// What is the same for all of them: the longest frame of a lossless class, what comes during the
+// What is the same for all of them: the longest frame of a lossless priority, what comes during the
 // delays of MAC and PHY and during the fixed response, and the multiple to which a size is rounded up.
 // All are from the same file, in bytes; with them 60 of 60 rows of Nvidia's tables are reproduced
 // (docs/decisions/headroom.md).
@@ -163,7 +163,7 @@ func (p *Platform) XOFF(rate unit.Rate, metres float64) (int, error) {
 }
 
 // end is what the arithmetic of a chip takes for a port. It does not count the pause itself, and
-// charges the frame of the lossless class its bytes, not whole cells.
+// charges the frame of the lossless priority its bytes, not whole cells.
 func (s *spectrum) end(rate unit.Rate, metres float64, cell int) LinkEnd {
 	e := LinkEnd{
 		Rate: rate, Cable: metres, Own: s.mtu, Peer: spectrumLossless, Cell: cell,

@@ -39,11 +39,12 @@ func (q *Queue) Pop() *Frame {
 	return f
 }
 
-// PopOf takes the oldest frame that came in at port in in class, nil if there is none. It looks at every frame before that one.
-func (q *Queue) PopOf(in unit.Port, class unit.Priority) *Frame {
+// PopOf takes the oldest frame that came in at port in in priority, nil if there is none. It looks at every
+// frame before that one.
+func (q *Queue) PopOf(in unit.Port, priority unit.Priority) *Frame {
 	var before *Frame
 	for f := q.head; f != nil; before, f = f, f.next {
-		if f.In != in || f.InClass != class {
+		if f.In != in || f.InPriority != priority {
 			continue
 		}
 		if before == nil {

@@ -2,17 +2,17 @@ package buffer
 
 import "softswitch/unit"
 
-// Rule decides when a bucket of an MMU resumes, and so how long a bucket keeps others waiting: the
-// one rule that the MMU, the oracle and the detectors use. All is in bytes.
+// Rule decides when a priority group of an MMU resumes, and so how long a priority group keeps others
+// waiting: the one rule that the MMU, the oracle and the detectors use. All is in bytes.
 //
 //	      most outside the headroom = min(size + limit, what it has there + what the pool has left)
 //	XON = max(xon, size + limit - xon_offset), but never more than that
 //
-// A bucket is XOFF until it holds XON bytes at most. Whatever is in its headroom moves to
+// A priority group is XOFF until it holds XON bytes at most. Whatever is in its headroom moves to
 // the shared area as soon as limit and pool allow, and XON is never more than what both
-// allow: a bucket that resumes has its headroom empty, and can take what still arrives.
+// allow: a priority group that resumes has its headroom empty, and can take what still arrives.
 type Rule struct {
-	// Pool is the size of the shared pool, Size a bucket's reserved minimum.
+	// Pool is the size of the shared pool, Size a priority group's reserved minimum.
 	Pool, Size int
 	// Dynamic: the limit is alpha x (free shared bytes), alpha = 2^DynamicTh; if not, it is
 	// StaticTh.
@@ -24,7 +24,7 @@ type Rule struct {
 	MinXON, XONOffset int
 }
 
-// Shares reports whether what some buckets hold of the pool decides when others resume: with
+// Shares reports whether what some priority groups hold of the pool decides when others resume: with
 // dynamic thresholds, or with a pool that is less than all may use of it.
 func (c *Config) Shares() bool {
 	if c.Profile.Dynamic {
@@ -37,7 +37,7 @@ func (c *Config) Shares() bool {
 	return all > c.Shared
 }
 
-// Rule is the rule of the buckets of a port, without an extra threshold.
+// Rule is the rule of the priority groups of a port, without an extra threshold.
 func (c *Config) Rule(in unit.Port) Rule {
 	p := c.Profile
 	r := Rule{Pool: c.Shared, Size: p.Size, Dynamic: p.Dynamic, StaticTh: p.StaticTh, DynamicTh: p.DynamicTh, MinXON: p.XON, XONOffset: p.XONOffset}
@@ -47,17 +47,17 @@ func (c *Config) Rule(in unit.Port) Rule {
 	return r
 }
 
-// XON is the number of bytes at or below which a bucket resumes while all buckets use shared
+// XON is the number of bytes at or below which a priority group resumes while all priority groups use shared
 // bytes of the pool, and it has usual bytes outside its headroom, its part of shared
 // included.
 func (r *Rule) XON(shared, usual int) int {
 	return min(max(r.MinXON, r.Size+r.limit(shared)-r.XONOffset), r.room(shared, usual))
 }
 
-// Shared is how much of the pool a bucket uses that has usual bytes outside its headroom.
+// Shared is how much of the pool a priority group uses that has usual bytes outside its headroom.
 func (r *Rule) Shared(usual int) int { return max(usual-r.Size, 0) }
 
-// limit is how many shared bytes a bucket may use.
+// limit is how many shared bytes a priority group may use.
 func (r *Rule) limit(shared int) int {
 	switch free := r.Pool - shared; {
 	case !r.Dynamic:
@@ -69,7 +69,7 @@ func (r *Rule) limit(shared int) int {
 	}
 }
 
-// room is the most that a bucket can hold outside its headroom.
+// room is the most that a priority group can hold outside its headroom.
 func (r *Rule) room(shared, usual int) int {
 	return min(r.Size+r.limit(shared), max(usual, r.Size)+r.Pool-shared)
 }

@@ -9,24 +9,24 @@ import (
 	"softswitch/unit"
 )
 
-// slowMMU is the reference model of MMU, slow and obvious. A bucket is a string with a letter a
+// slowMMU is the reference model of MMU, slow and obvious. A priority group is a string with a letter a
 // byte, those that fill its frames' cells included: R in the reserved area, S in the shared pool, H in the headroom. Every
 // account is counted anew from the letters.
 type slowMMU struct {
-	cfg     Config
-	buckets map[slowBucket]*slowGroup
-	held    map[slowEdge]int
+	cfg  Config
+	pgs  map[slowPG]*slowGroup
+	held map[slowEdge]int
 }
 
-type slowBucket struct {
-	in    unit.Port
-	class unit.Priority
+type slowPG struct {
+	in       unit.Port
+	priority unit.Priority
 }
 
 type slowEdge struct {
-	b     slowBucket
-	out   unit.Port
-	class unit.Priority
+	b        slowPG
+	out      unit.Port
+	priority unit.Priority
 }
 
 type slowGroup struct {
@@ -40,15 +40,15 @@ type slowGroup struct {
 }
 
 func newSlowMMU(c Config) *slowMMU {
-	s := &slowMMU{cfg: c, buckets: make(map[slowBucket]*slowGroup), held: make(map[slowEdge]int)}
+	s := &slowMMU{cfg: c, pgs: make(map[slowPG]*slowGroup), held: make(map[slowEdge]int)}
 	for in := range unit.Port(c.Ports) {
-		for class := range unit.Priority(unit.Priorities) {
-			if c.Lossless.Has(class) {
+		for priority := range unit.Priority(unit.Priorities) {
+			if c.Lossless.Has(priority) {
 				g := &slowGroup{}
 				if c.Thresholds != nil {
 					g.th = &c.Thresholds[in]
 				}
-				s.buckets[slowBucket{in, class}] = g
+				s.pgs[slowPG{in, priority}] = g
 			}
 		}
 	}
@@ -64,15 +64,15 @@ func (s *slowMMU) cells(n int) int {
 	return charged
 }
 
-// xoff is the most letters H of a bucket, slack apart.
-func (s *slowMMU) xoff(b slowBucket) int {
+// xoff is the most letters H of a priority group, slack apart.
+func (s *slowMMU) xoff(b slowPG) int {
 	if s.cfg.Headroom != nil {
 		return s.cfg.Headroom[b.in]
 	}
 	return s.cfg.Profile.XOFF
 }
 
-// pooled is the use of the pool of headroom: the letters H of the buckets of each port, those that
+// pooled is the use of the pool of headroom: the letters H of the priority groups of each port, those that
 // are slack and those that are the port's own apart.
 func (s *slowMMU) pooled() (n int) {
 	if s.cfg.HeadroomPool == nil {
@@ -80,7 +80,7 @@ func (s *slowMMU) pooled() (n int) {
 	}
 	for in := range unit.Port(s.cfg.Ports) {
 		used := 0
-		for b, g := range s.buckets {
+		for b, g := range s.pgs {
 			if b.in == in {
 				used += min(g.count("H"), s.xoff(b))
 			}
@@ -92,15 +92,15 @@ func (s *slowMMU) pooled() (n int) {
 
 func (g *slowGroup) count(letter string) int { return bytes.Count(g.letters, []byte(letter)) }
 
-// shared is the use of the pool: the letters S of all buckets.
+// shared is the use of the pool: the letters S of all priority groups.
 func (s *slowMMU) shared() (n int) {
-	for _, g := range s.buckets {
+	for _, g := range s.pgs {
 		n += g.count("S")
 	}
 	return n
 }
 
-// limit is how many letters S a bucket may have: static_th, or alpha x what is free.
+// limit is how many letters S a priority group may have: static_th, or alpha x what is free.
 func (s *slowMMU) limit(g *slowGroup) int {
 	p := s.cfg.Profile
 	if g.th != nil {
@@ -123,10 +123,10 @@ func (s *slowMMU) xon(g *slowGroup) int {
 	return min(max(p.XON, most-offset), most, g.count("R")+g.count("S")+spare)
 }
 
-// setExtra raises the limit of a bucket by n.
-func (s *slowMMU) setExtra(b slowBucket, n int) (xon, ok bool) {
-	g, extra := s.buckets[b], 0
-	for _, other := range s.buckets {
+// setExtra raises the limit of a priority group by n.
+func (s *slowMMU) setExtra(b slowPG, n int) (xon, ok bool) {
+	g, extra := s.pgs[b], 0
+	for _, other := range s.pgs {
 		extra += other.extra
 	}
 	if n > g.extra && s.shared()+extra-g.extra+n > s.cfg.Shared {
@@ -151,8 +151,8 @@ func (s *slowMMU) drain(g *slowGroup) {
 	}
 }
 
-func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
-	g, n := s.buckets[b], s.cells(n)
+func (s *slowMMU) admit(b slowPG, n int) (v Verdict, xoff bool) {
+	g, n := s.pgs[b], s.cells(n)
 	limit := s.limit(g) + g.extra
 	was := g.letters
 	for range n {
@@ -183,8 +183,8 @@ func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
 	return v, xoff
 }
 
-func (s *slowMMU) release(b slowBucket, n int) (xon bool) {
-	g := s.buckets[b]
+func (s *slowMMU) release(b slowPG, n int) (xon bool) {
+	g := s.pgs[b]
 	for range s.cells(n) {
 		g.strike()
 	}
@@ -214,13 +214,13 @@ func (s *slowMMU) resume(g *slowGroup) bool {
 	return false
 }
 
-// reopened makes XON every bucket that is to be, in the order of ports and
-// classes.
-func (s *slowMMU) reopened() (all []slowBucket) {
+// reopened makes XON every priority group that is to be, in the order of ports and
+// priorities.
+func (s *slowMMU) reopened() (all []slowPG) {
 	for in := range unit.Port(s.cfg.Ports) {
-		for class := range unit.Priority(unit.Priorities) {
-			b := slowBucket{in, class}
-			if g := s.buckets[b]; g != nil && (s.cfg.Profile.Dynamic || g.count("H") > 0) && s.resume(g) {
+		for priority := range unit.Priority(unit.Priorities) {
+			b := slowPG{in, priority}
+			if g := s.pgs[b]; g != nil && (s.cfg.Profile.Dynamic || g.count("H") > 0) && s.resume(g) {
 				all = append(all, b)
 			}
 		}
@@ -229,7 +229,7 @@ func (s *slowMMU) reopened() (all []slowBucket) {
 }
 
 func (s *slowMMU) clearWatermarks() {
-	for _, g := range s.buckets {
+	for _, g := range s.pgs {
 		g.bytesMax, g.headroomMax = len(g.letters), g.count("H")
 	}
 }
@@ -243,24 +243,24 @@ func (s *slowMMU) diff(m *MMU) string {
 		return fmt.Sprintf("HeadroomPool() = %d, want %d", got, want)
 	}
 	for in := range unit.Port(s.cfg.Ports) {
-		for class := range unit.Priority(unit.Priorities) {
-			if d := s.diffBucket(m, slowBucket{in, class}); d != "" {
-				return fmt.Sprintf("bucket (%d, %d): %s", in, class, d)
+		for priority := range unit.Priority(unit.Priorities) {
+			if d := s.diffPG(m, slowPG{in, priority}); d != "" {
+				return fmt.Sprintf("priority group (%d, %d): %s", in, priority, d)
 			}
 		}
 	}
 	return ""
 }
 
-func (s *slowMMU) diffBucket(m *MMU, b slowBucket) string {
-	g := s.buckets[b]
-	if m.Lossless(b.class) != (g != nil) {
-		return fmt.Sprintf("Lossless = %v", m.Lossless(b.class))
+func (s *slowMMU) diffPG(m *MMU, b slowPG) string {
+	g := s.pgs[b]
+	if m.Lossless(b.priority) != (g != nil) {
+		return fmt.Sprintf("Lossless = %v", m.Lossless(b.priority))
 	}
 	if g == nil {
 		g = &slowGroup{}
-	} else if got, want := m.XON(b.in, b.class), s.xon(g); got != want || m.Extra(b.in, b.class) != g.extra {
-		return fmt.Sprintf("XON = %d with an extra threshold of %d, want %d with %d", got, m.Extra(b.in, b.class), want, g.extra)
+	} else if got, want := m.XON(b.in, b.priority), s.xon(g); got != want || m.Extra(b.in, b.priority) != g.extra {
+		return fmt.Sprintf("XON = %d with an extra threshold of %d, want %d with %d", got, m.Extra(b.in, b.priority), want, g.extra)
 	}
 	type account struct {
 		bytes, headroom, bytesMax, headroomMax int
@@ -268,17 +268,17 @@ func (s *slowMMU) diffBucket(m *MMU, b slowBucket) string {
 		period                                 uint8
 	}
 	var got account
-	got.bytes, got.headroom = m.Bytes(b.in, b.class)
-	got.bytesMax, got.headroomMax = m.Watermark(b.in, b.class)
-	got.xoff, got.period = m.XOFF(b.in, b.class)
+	got.bytes, got.headroom = m.Bytes(b.in, b.priority)
+	got.bytesMax, got.headroomMax = m.Watermark(b.in, b.priority)
+	got.xoff, got.period = m.XOFF(b.in, b.priority)
 	want := account{len(g.letters), g.count("H"), g.bytesMax, g.headroomMax, g.xoff, g.period}
 	if got != want {
 		return fmt.Sprintf("%+v, want %+v", got, want)
 	}
 	for out := range unit.Port(s.cfg.Ports) {
-		for class := range unit.Priority(unit.Priorities) {
-			if got, want := m.Held(b.in, b.class, out, class), s.held[slowEdge{b, out, class}]; got != want {
-				return fmt.Sprintf("Held(%d, %d) = %d, want %d", out, class, got, want)
+		for priority := range unit.Priority(unit.Priorities) {
+			if got, want := m.Held(b.in, b.priority, out, priority), s.held[slowEdge{b, out, priority}]; got != want {
+				return fmt.Sprintf("Held(%d, %d) = %d, want %d", out, priority, got, want)
 			}
 		}
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	bucket0 = detect.Bucket{Port: 0, Class: 3}
-	bucket2 = detect.Bucket{Port: 2, Class: 3}
-	queue1  = detect.Queue{Port: 1, Class: 3}
+	pg0    = detect.PG{Port: 0, Priority: 3}
+	pg2    = detect.PG{Port: 2, Priority: 3}
+	queue1 = detect.Queue{Port: 1, Priority: 3}
 )
 
 // stuck is a switch whose queue at port 1 is paused, with n frames of port 0 in it,
@@ -34,10 +34,10 @@ func stuck(t *testing.T, n, m int) (s *testSwitch, of0, of2 [][]byte) {
 	return s, of0, of2
 }
 
-// Drop takes the oldest frames of the bucket, and no others, until it resumes.
+// Drop takes the oldest frames of the priority group, and no others, until it resumes.
 func TestDropIsMinimal(t *testing.T) {
 	s, of0, of2 := stuck(t, 5, 4)
-	if got := s.Drop(bucket0, queue1); got != 2000 {
+	if got := s.Drop(pg0, queue1); got != 2000 {
 		t.Errorf("%d bytes dropped, want 2000: from 5000 to 3000", got)
 	}
 	s.work()
@@ -50,47 +50,48 @@ func TestDropIsMinimal(t *testing.T) {
 	if got := s.Frames(queue1); got.TxDropped != 2 {
 		t.Errorf("%d frames dropped in the queue, want 2", got.TxDropped)
 	}
-	if got := s.Drop(bucket0, queue1); got != 0 {
-		t.Errorf("%d bytes of a bucket that is not XOFF were dropped", got)
+	if got := s.Drop(pg0, queue1); got != 0 {
+		t.Errorf("%d bytes of a priority group that is not XOFF were dropped", got)
 	}
 	s.receive(1, resumeOf(3, 1))
 	s.wantData(1, append(of0[2:], of2...)...)
 }
 
-// Where frames are charged whole cells, Drop returns and logs what was charged: what the bucket falls by.
+// Where frames are charged whole cells, Drop returns and logs what was charged: what the priority group falls
+// by.
 func TestDropOfCells(t *testing.T) {
 	s := newTestSwitch(t, 2, func(c *Config) { c.Buffer.Cell = 256 })
 	s.receive(1, pauseOf(3, 65535, 1))
 	s.receive(0, several(4, 0, 1, 3)...)
-	s.wantCharged(bucket0, 4*1024)
+	s.wantCharged(pg0, 4*1024)
 	s.log = nil
-	if got := s.Drop(bucket0, queue1); got != 2*1024 {
+	if got := s.Drop(pg0, queue1); got != 2*1024 {
 		t.Errorf("%d bytes dropped, want 2048: from 4096 to 2048", got)
 	}
 	s.work()
-	s.wantCharged(bucket0, 2*1024)
+	s.wantCharged(pg0, 2*1024)
 	if e := s.log[len(s.log)-1]; eventText(e) != "drop 0.3 1.3 2048" {
 		t.Errorf("logged %s, want that 2048 bytes were dropped", eventText(e))
 	}
 }
 
-// Force lets the bucket's frames pass the pause, and those of others not.
+// Force lets the priority group's frames pass the pause, and those of others not.
 func TestForcePassesThePause(t *testing.T) {
 	s, of0, of2 := stuck(t, 4, 4)
-	s.Force(bucket2, queue1, 1500)
+	s.Force(pg2, queue1, 1500)
 	s.work()
 	s.wantEvents("force 2.3 1.3 1500")
 	s.wantData(1, of2[0], of2[1]) // the second begins within the allowance
 	s.wantNothing(1)
-	s.Force(bucket0, queue1, 5000)
+	s.Force(pg0, queue1, 5000)
 	s.work()
 	s.log = nil
-	s.Force(bucket0, queue1, 0)
-	s.Force(bucket0, queue1, 0)
+	s.Force(pg0, queue1, 0)
+	s.Force(pg0, queue1, 0)
 	s.work()
 	s.wantEvents("unforce 0.3 1.3 0")
 	s.wantNothing(1)
-	s.Force(bucket0, queue1, 1500)
+	s.Force(pg0, queue1, 1500)
 	s.receive(1, resumeOf(3, 1))
 	s.wantData(1, of0[0])
 	s.receive(1, pauseOf(3, 65535, 2)) // another pause: the allowance was for the first
@@ -142,7 +143,7 @@ func TestDiscard(t *testing.T) {
 	s.receive(0, between(0, 1, 3, 10))
 	s.drain(2) // the broadcast
 	if got := s.drain(1); len(got) != 2 {
-		t.Errorf("%d frames leave, want the broadcast and one of class 3", len(got))
+		t.Errorf("%d frames leave, want the broadcast and one of priority 3", len(got))
 	}
 }
 
@@ -158,7 +159,7 @@ func TestDroppingOfAFlood(t *testing.T) {
 		}
 	})
 	f := unknown(1, 0)[0]
-	at := func(p unit.Port) detect.Queue { return detect.Queue{Port: p, Class: 3} }
+	at := func(p unit.Port) detect.Queue { return detect.Queue{Port: p, Priority: 3} }
 	dropped := func(copies ...uint64) {
 		t.Helper()
 		all := uint64(0)
@@ -184,7 +185,7 @@ func TestDroppingOfAFlood(t *testing.T) {
 	s.wantDrops(0, map[Reason]uint64{DropResponse: 3})
 	dropped(0, 2, 2, 1)
 	s.wantNothing(1, 2, 3)
-	s.wantCharged(bucket0, 0)
+	s.wantCharged(pg0, 0)
 }
 
 // Flush empties a queue and drops what is for it; what comes in beside it goes on.
@@ -211,24 +212,24 @@ func TestFlush(t *testing.T) {
 	s.wantData(1, between(0, 1, 3, 10))
 }
 
-// A restricted queue sends frames of its bucket in order; the others wait.
+// A restricted queue sends frames of its priority group in order; the others wait.
 func TestRestrict(t *testing.T) {
 	s, of0, of2 := stuck(t, 3, 3)
-	s.Restrict(bucket2, queue1, true)
+	s.Restrict(pg2, queue1, true)
 	s.receive(1, resumeOf(3, 1))
 	s.wantData(1, of2...)
 	s.wantNothing(1)
-	s.Restrict(bucket2, queue1, false)
+	s.Restrict(pg2, queue1, false)
 	s.work()
 	s.wantData(1, of0...)
 }
 
-// A queue that is restricted while its link goes down loses the frames of all buckets.
+// A queue that is restricted while its link goes down loses the frames of all priority groups.
 func TestRestrictAsLinkGoesDown(t *testing.T) {
 	s, of0, of2 := stuck(t, 3, 3)
 	s.det.onCall = func(call string) {
 		if call == "Expire 1.3" {
-			s.Restrict(bucket2, queue1, true)
+			s.Restrict(pg2, queue1, true)
 		}
 	}
 	s.link(1, false)
@@ -241,14 +242,14 @@ func TestRestrictAsLinkGoesDown(t *testing.T) {
 // A link that goes down ends the restriction of its queues, and that is logged once.
 func TestRestrictUntilLinkDown(t *testing.T) {
 	s, _, _ := stuck(t, 3, 3)
-	s.Restrict(bucket2, queue1, true)
+	s.Restrict(pg2, queue1, true)
 	s.log = nil
 	s.link(1, false)
-	s.Restrict(bucket2, queue1, false)
+	s.Restrict(pg2, queue1, false)
 	s.work()
 	ends := 0
 	for _, e := range s.log {
-		if e.Type == event.Acted && e.Action == detect.ActionFree && e.Out == queue1.Port && e.OutClass == queue1.Class {
+		if e.Type == event.Acted && e.Action == detect.ActionFree && e.Out == queue1.Port && e.OutPriority == queue1.Priority {
 			ends++
 		}
 	}
@@ -257,24 +258,24 @@ func TestRestrictUntilLinkDown(t *testing.T) {
 	}
 }
 
-// An extra threshold makes a bucket resume, and XOFF at the higher threshold; taken back, the
-// bucket keeps what it has.
+// An extra threshold makes a priority group resume, and XOFF at the higher threshold; taken back, the
+// priority group keeps what it has.
 func TestExtra(t *testing.T) {
 	s, of0, _ := stuck(t, 5, 0)
-	if !s.Extra(bucket0, 3000) {
+	if !s.Extra(pg0, 3000) {
 		t.Fatal("refused")
 	}
 	s.work()
 	s.wantResume(0, 3, 1)
-	if got := s.XON(bucket0); got != 6000 {
+	if got := s.XON(pg0); got != 6000 {
 		t.Errorf("XON is %d with the extra threshold, want 6000", got)
 	}
 	more := []([]byte){between(0, 1, 3, 90), between(0, 1, 3, 91)}
 	s.receive(0, more...)
 	s.wantPause(0, 3, 2, itsyhdr.TLV{}) // 7000
-	s.Extra(bucket0, 0)
+	s.Extra(pg0, 0)
 	s.work()
-	if got := s.Charged(bucket0); got != 7000 {
+	if got := s.Charged(pg0); got != 7000 {
 		t.Errorf("%d bytes charged, want 7000", got)
 	}
 	s.receive(1, resumeOf(3, 1))
@@ -290,12 +291,12 @@ func TestExtra(t *testing.T) {
 func TestExtraRefused(t *testing.T) {
 	s, _, _ := stuck(t, 4, 0)
 	s.log = nil
-	if s.Extra(bucket0, 96_001) {
+	if s.Extra(pg0, 96_001) {
 		t.Error("96001 bytes given of a pool of 100000 with 4000 in use")
 	}
 	s.work()
 	s.wantEvents()
-	if !s.Extra(bucket0, 96_000) {
+	if !s.Extra(pg0, 96_000) {
 		t.Error("96000 bytes not given of a pool of 100000 with 4000 in use")
 	}
 	s.work()
@@ -362,17 +363,17 @@ func (s *testSwitch) wantNoPolicing(in unit.Port) {
 // A frame that one policer refuses does not count against another that would take it.
 func TestRefusedFrameCountsNowhere(t *testing.T) {
 	s := newTestSwitch(t, 3, func(c *Config) {
-		c.Limits = []Limit{{In: 0, OfClass: true, Class: 3, Rate: 80 * mega}}
+		c.Limits = []Limit{{In: 0, OfPriority: true, Priority: 3, Rate: 80 * mega}}
 	})
 	f := between(0, 1, 3, 1)
-	other := datagram{dst: stationMAC(2), src: stationMAC(0), class: 3, sport: 7}.frame()
+	other := datagram{dst: stationMAC(2), src: stationMAC(0), priority: 3, sport: 7}.frame()
 	s.Police(0, s.flowOf(f), mega)
 	for range 2 { // first the burst of the flow, then nothing of it
 		for range 20 {
 			s.receive(0, f)
 			s.drain(1)
 		}
-		s.advance(unit.Millisecond) // the class has its burst again
+		s.advance(unit.Millisecond) // the priority has its burst again
 	}
 	for range 20 {
 		s.receive(0, f)
@@ -384,7 +385,7 @@ func TestRefusedFrameCountsNowhere(t *testing.T) {
 		s.drain(2)
 	}
 	if got := s.Counters(0).Drops[DropPoliced] - policed; policed < 40 || got != 0 {
-		t.Errorf("%d frames policed by the flow and %d by the class, want 40 or more and none", policed, got)
+		t.Errorf("%d frames policed by the flow and %d by the priority, want 40 or more and none", policed, got)
 	}
 }
 
@@ -423,7 +424,7 @@ func TestLossy(t *testing.T) {
 	f := several(6, 0, 1, 3)
 	s.receive(0, f[:4]...)
 	s.wantDrop(0, DropLossyPort)
-	if n := s.Charged(bucket0); n != 0 {
+	if n := s.Charged(pg0); n != 0 {
 		t.Errorf("%d bytes charged, want 0", n)
 	}
 	s.wantData(1, f[0]) // in spite of the pause
@@ -432,7 +433,7 @@ func TestLossy(t *testing.T) {
 	s.advance(unit.Millisecond)
 	s.wantNothing(1)
 	s.receive(0, f[4])
-	if n := s.Charged(bucket0); n != 1000 {
+	if n := s.Charged(pg0); n != 1000 {
 		t.Errorf("%d bytes charged, want 1000", n)
 	}
 	s.receive(1, resumeOf(3, 1))
@@ -442,10 +443,10 @@ func TestLossy(t *testing.T) {
 	}
 }
 
-// unknown is n frames of class 3 from the station at port in for one that nobody knows.
+// unknown is n frames of priority 3 from the station at port in for one that nobody knows.
 func unknown(n int, in unit.Port) (fs [][]byte) {
 	for range n {
-		fs = append(fs, datagram{dst: stationMAC(9), src: stationMAC(in), class: 3}.frame())
+		fs = append(fs, datagram{dst: stationMAC(9), src: stationMAC(in), priority: 3}.frame())
 	}
 	return fs
 }
@@ -455,10 +456,10 @@ func unknown(n int, in unit.Port) (fs [][]byte) {
 func TestFloodIntoLossyQueues(t *testing.T) {
 	s := newTestSwitch(t, 3, func(c *Config) { c.Buffer.LossyQueue = 5000 })
 	s.Lossy(queue1, true)
-	s.Lossy(detect.Queue{Port: 2, Class: 3}, true)
+	s.Lossy(detect.Queue{Port: 2, Priority: 3}, true)
 	f := unknown(6, 0)
 	s.receive(0, f[:5]...)
-	if n := s.Charged(bucket0); n != 0 {
+	if n := s.Charged(pg0); n != 0 {
 		t.Errorf("%d bytes are charged, want 0", n)
 	}
 	s.wantNothing(0) // no pause
@@ -476,14 +477,14 @@ func TestFloodIntoALossyQueueToo(t *testing.T) {
 	f := unknown(3, 0)
 	s.receive(0, f...)
 	s.wantDrop(0, DropLossyPort) // the third, at port 1
-	if n := s.Charged(bucket0); n != 3000 {
+	if n := s.Charged(pg0); n != 3000 {
 		t.Errorf("%d bytes are charged, want 3000", n)
 	}
-	if n := s.Held(bucket0, queue1); n != 0 {
+	if n := s.Held(pg0, queue1); n != 0 {
 		t.Errorf("M has %d bytes in the lossy queue, want 0", n)
 	}
 	s.wantData(2, f...)
-	if n := s.Charged(bucket0); n != 0 {
+	if n := s.Charged(pg0); n != 0 {
 		t.Errorf("%d bytes are charged when the lossless queue is empty, want 0", n)
 	}
 	s.wantData(1, f[:2]...)
@@ -493,8 +494,8 @@ func TestFloodIntoALossyQueueToo(t *testing.T) {
 // waits already stays charged, and so does what comes in elsewhere or leaves elsewhere.
 func TestLossyTurn(t *testing.T) {
 	s, of0, of2 := stuck(t, 2, 1)
-	s.LossyTurn(bucket0, queue1, true)
-	s.LossyTurn(bucket0, queue1, true)
+	s.LossyTurn(pg0, queue1, true)
+	s.LossyTurn(pg0, queue1, true)
 	s.work()
 	s.wantEvents("lossy-turn 0.3 1.3 0")
 	more := several(3, 0, 1, 3)
@@ -502,38 +503,38 @@ func TestLossyTurn(t *testing.T) {
 	elsewhere, beside := several(1, 2, 1, 3), several(1, 0, 2, 3)
 	s.receive(2, elsewhere...)
 	s.receive(0, beside...)
-	s.wantCharged(bucket0, 3000) // two that waited, and one that leaves elsewhere
-	s.wantCharged(bucket2, 2000)
-	if n := s.Held(bucket0, queue1); n != 2000 {
+	s.wantCharged(pg0, 3000) // two that waited, and one that leaves elsewhere
+	s.wantCharged(pg2, 2000)
+	if n := s.Held(pg0, queue1); n != 2000 {
 		t.Errorf("M has %d bytes, want 2000", n)
 	}
 	s.wantNothing(0, 1) // no pause, and its own is in force
 	s.wantData(2, beside...)
 
-	s.LossyTurn(bucket0, queue1, false)
+	s.LossyTurn(pg0, queue1, false)
 	last := between(0, 1, 3, 99)
 	s.receive(0, last)
 	s.wantEvents("lossless-turn 0.3 1.3 0")
-	s.wantCharged(bucket0, 3000)
+	s.wantCharged(pg0, 3000)
 	s.receive(1, resumeOf(3, 1))
 	s.wantData(1, slices.Concat(of0, of2, more, elsewhere, [][]byte{last})...)
-	s.wantCharged(bucket0, 0)
-	s.wantCharged(bucket2, 0)
+	s.wantCharged(pg0, 0)
+	s.wantCharged(pg2, 0)
 	s.wantNoDrops()
 }
 
-// A lossy turn that begins at a bucket which is XOFF lets it resume when what was charged
+// A lossy turn that begins at a priority group which is XOFF lets it resume when what was charged
 // has left.
 func TestLossyTurnResumes(t *testing.T) {
 	s, of0, _ := stuck(t, 4, 0)
-	s.LossyTurn(bucket0, queue1, true)
+	s.LossyTurn(pg0, queue1, true)
 	more := several(2, 0, 1, 3)
 	s.receive(0, more...)
 	s.receive(1, resumeOf(3, 1))
 	s.wantData(1, of0[0])
 	s.wantResume(0, 3, 1)
 	s.wantData(1, slices.Concat(of0[1:], more)...)
-	s.wantCharged(bucket0, 0)
+	s.wantCharged(pg0, 0)
 }
 
 // A lossy turn may have as much waiting as a lossy queue; what made more than XON wait, or
@@ -542,16 +543,16 @@ func TestLossyTurnIsBounded(t *testing.T) {
 	for _, c := range []struct{ queue, room, pressed int }{{5000, 5, 3}, {2000, 2, 4}} {
 		s := newTestSwitch(t, 3, func(k *Config) { k.Buffer.LossyQueue = c.queue })
 		s.receive(1, pauseOf(3, 65535, 1))
-		s.LossyTurn(bucket0, queue1, true)
+		s.LossyTurn(pg0, queue1, true)
 		f := several(6, 0, 1, 3)
 		s.receive(0, f[:c.room]...)
 		s.wantNoDrops()
 		s.receive(0, f[c.room:]...)
 		s.wantDrops(0, map[Reason]uint64{DropLossyTurn: uint64(6 - c.room)})
-		if n, want := s.Pressed(bucket0, queue1), uint64(c.pressed); n != want {
+		if n, want := s.Pressed(pg0, queue1), uint64(c.pressed); n != want {
 			t.Errorf("lossy queues of %d bytes: pressed %d times, want %d", c.queue, n, want)
 		}
-		if n := s.Pressed(bucket0, detect.Queue{Port: 2, Class: 3}); n != 0 {
+		if n := s.Pressed(pg0, detect.Queue{Port: 2, Priority: 3}); n != 0 {
 			t.Errorf("a turn that is not lossy is pressed %d times", n)
 		}
 		s.receive(1, resumeOf(3, 1))
@@ -564,24 +565,24 @@ func TestLossyTurnIsBounded(t *testing.T) {
 	}
 }
 
-// What would keep the bucket XOFF is judged by what it would be charged: in whole cells.
+// What would keep the priority group XOFF is judged by what it would be charged: in whole cells.
 func TestLossyTurnIsPressedByCells(t *testing.T) {
 	s := newTestSwitch(t, 2, func(c *Config) { c.Buffer.Cell = 256 })
 	s.receive(1, pauseOf(3, 65535, 1))
-	s.LossyTurn(bucket0, queue1, true)
+	s.LossyTurn(pg0, queue1, true)
 	f := several(3, 0, 1, 3)
 	s.receive(0, f[:2]...)
 	wantPressed := func(want uint64) {
 		t.Helper()
-		if n := s.Pressed(bucket0, queue1); n != want {
+		if n := s.Pressed(pg0, queue1); n != want {
 			t.Errorf("pressed %d times, want %d", n, want)
 		}
 	}
 	wantPressed(0)
 	s.receive(0, f[2])
 	wantPressed(1) // 3 x 1024 are above the XON threshold of 3000
-	s.LossyTurn(bucket0, queue1, false)
-	s.LossyTurn(bucket0, queue1, true) // what waits counts anew
+	s.LossyTurn(pg0, queue1, false)
+	s.LossyTurn(pg0, queue1, true) // what waits counts anew
 	s.receive(0, f[0])
 	wantPressed(1)
 	s.receive(1, resumeOf(3, 1))
@@ -596,17 +597,17 @@ func TestFloodByALossyTurn(t *testing.T) {
 	s := newTestSwitch(t, 4, func(c *Config) { c.Buffer.LossyQueue = 4000 })
 	s.receive(1, pauseOf(3, 65535, 1))
 	s.receive(2, pauseOf(3, 65535, 1))
-	s.LossyTurn(bucket0, queue1, true)
-	s.LossyTurn(bucket0, detect.Queue{Port: 3, Class: 3}, true)
+	s.LossyTurn(pg0, queue1, true)
+	s.LossyTurn(pg0, detect.Queue{Port: 3, Priority: 3}, true)
 	f := unknown(2, 0)
 	s.receive(0, f...)
 	s.wantData(3, f...)
-	s.wantCharged(bucket0, 2000)
+	s.wantCharged(pg0, 2000)
 	s.receive(2, resumeOf(3, 1))
 	s.wantData(2, f...)
-	s.wantCharged(bucket0, 0) // although they wait at port 1
-	s.LossyTurn(bucket0, queue1, false)
-	s.LossyTurn(bucket0, queue1, true)
+	s.wantCharged(pg0, 0) // although they wait at port 1
+	s.LossyTurn(pg0, queue1, false)
+	s.LossyTurn(pg0, queue1, true)
 	s.receive(0, several(3, 0, 1, 3)...)
 	s.wantDrop(0, DropLossyTurn) // two waited before it was lossy again
 }
@@ -614,9 +615,9 @@ func TestFloodByALossyTurn(t *testing.T) {
 // Dropping takes what a lossy turn has waiting along with what is charged.
 func TestDropOfALossyTurn(t *testing.T) {
 	s, _, _ := stuck(t, 4, 0)
-	s.LossyTurn(bucket0, queue1, true)
+	s.LossyTurn(pg0, queue1, true)
 	s.receive(0, several(4, 0, 1, 3)...)
-	if n := s.Drop(bucket0, queue1); n != 1000 {
+	if n := s.Drop(pg0, queue1); n != 1000 {
 		t.Errorf("%d bytes dropped, want the 1000 that make it resume", n)
 	}
 	s.work()
@@ -624,22 +625,22 @@ func TestDropOfALossyTurn(t *testing.T) {
 	s.link(1, false) // what waits is lost with the link
 	s.link(1, true)
 	s.receive(0, several(4, 0, 1, 3)...)
-	s.wantCharged(bucket0, 0)
+	s.wantCharged(pg0, 0)
 	s.wantDrops(0, map[Reason]uint64{DropLinkDown: 7})
 }
 
-// Dropping leaves a queue alone in which all frames of the bucket are of a lossy turn: they keep nobody
-// waiting.
+// Dropping leaves a queue alone in which all frames of the priority group are of a lossy turn: they keep
+// nobody waiting.
 func TestDropOfALossyTurnAlone(t *testing.T) {
 	s, _, _ := stuck(t, 0, 0)
-	s.LossyTurn(bucket0, queue1, true)
+	s.LossyTurn(pg0, queue1, true)
 	free, held := several(2, 0, 1, 3), several(4, 0, 2, 3)
 	s.receive(2, pauseOf(3, 65535, 1))
 	s.receive(0, free...)
 	s.receive(0, held...)
 	s.wantPause(0, 3, 1, itsyhdr.TLV{})
 	s.log = nil
-	if n := s.Drop(bucket0, queue1); n != 0 {
+	if n := s.Drop(pg0, queue1); n != 0 {
 		t.Errorf("%d bytes dropped, want none", n)
 	}
 	s.work()
@@ -650,7 +651,7 @@ func TestDropOfALossyTurnAlone(t *testing.T) {
 	s.receive(2, resumeOf(3, 1))
 }
 
-func (s *testSwitch) wantCharged(b detect.Bucket, want int) {
+func (s *testSwitch) wantCharged(b detect.PG, want int) {
 	s.t.Helper()
 	if n := s.Charged(b); n != want {
 		s.t.Errorf("%d bytes charged to %v, want %d", n, b, want)
@@ -666,7 +667,7 @@ func TestAvoid(t *testing.T) {
 	})
 	ways := func(net string) (n [4]int) {
 		for i := range 64 {
-			s.receive(0, datagram{dst: portMAC(0), src: peerMAC(0), class: 3, size: 100, to: fmt.Sprintf("%s.0.%d", net, i)}.frame())
+			s.receive(0, datagram{dst: portMAC(0), src: peerMAC(0), priority: 3, size: 100, to: fmt.Sprintf("%s.0.%d", net, i)}.frame())
 			for p := range unit.Port(4) {
 				n[p] += len(s.drain(p))
 			}
@@ -726,7 +727,7 @@ func TestReroutable(t *testing.T) {
 		s.receive(0, tagged(tc.f, 3))
 		got, waiting := false, 0
 		for p := range unit.Port(s.Ports()) {
-			got = got || s.Reroutable(unit.NoPort, detect.Queue{Port: p, Class: 3})
+			got = got || s.Reroutable(unit.NoPort, detect.Queue{Port: p, Priority: 3})
 			if tc.at.Has(p) {
 				waiting += len(s.drain(p))
 			}
@@ -776,15 +777,15 @@ func (p *peer) Frame(_ unit.Time, _ unit.Port, payload []byte) bool { return p.h
 // act takes an action, or takes one back.
 func (c *chaos) act() {
 	p, o := unit.Port(c.rng.IntN(4)), unit.Port(c.rng.IntN(4))
-	class := unit.Priority(3 + c.rng.IntN(2))
-	b, q, on := detect.Bucket{Port: p, Class: class}, detect.Queue{Port: o, Class: class}, c.rng.IntN(3) == 0
+	priority := unit.Priority(3 + c.rng.IntN(2))
+	b, q, on := detect.PG{Port: p, Priority: priority}, detect.Queue{Port: o, Priority: priority}, c.rng.IntN(3) == 0
 	k := c.rng.IntN(10)
 	c.where += fmt.Sprintf(", action %d of %v at %v %v", k, b, q, on)
 	switch k {
 	case 0:
 		before := c.Charged(b)
 		if n := c.Drop(b, q); !c.flood && before-c.Charged(b) != n {
-			c.t.Fatalf("%s: %d bytes dropped, the bucket fell from %d to %d", c.where, n, before, c.Charged(b))
+			c.t.Fatalf("%s: %d bytes dropped, the priority group fell from %d to %d", c.where, n, before, c.Charged(b))
 		}
 	case 1:
 		c.Force(b, q, c.rng.IntN(4000))
@@ -810,17 +811,17 @@ func (c *chaos) act() {
 // undo takes every action back.
 func (c *chaos) undo() {
 	for p := range unit.Port(4) {
-		for class := range unit.Priority(unit.Priorities) {
-			b, q := detect.Bucket{Port: p, Class: class}, detect.Queue{Port: p, Class: class}
+		for priority := range unit.Priority(unit.Priorities) {
+			b, q := detect.PG{Port: p, Priority: priority}, detect.Queue{Port: p, Priority: priority}
 			c.Ignore(q, false)
 			c.Discard(q, false)
 			c.Flush(q, false)
 			c.Lossy(q, false)
 			c.Restrict(b, q, false)
 			for o := range unit.Port(4) {
-				c.LossyTurn(b, detect.Queue{Port: o, Class: class}, false)
+				c.LossyTurn(b, detect.Queue{Port: o, Priority: priority}, false)
 			}
-			if c.Lossless().Has(class) {
+			if c.Lossless().Has(priority) {
 				c.Extra(b, 0)
 			}
 		}
@@ -846,7 +847,7 @@ func BenchmarkFlows(b *testing.B) {
 	const n = 4000
 	s := newTestSwitch(b, 2, func(c *Config) { c.Slots, c.Buffer.Shared, c.Buffer.Profile.StaticTh = 2*n, 1<<20, 1<<20 })
 	for id := range uint32(n) {
-		s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), class: 3, id: id, sport: uint16(id + 1), size: 60}.frame())
+		s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), priority: 3, id: id, sport: uint16(id + 1), size: 60}.frame())
 	}
 	var flows []detect.Flow
 	for b.Loop() {

@@ -41,7 +41,7 @@ func TestSwitchThatBeginsAnewLetsGo(t *testing.T) {
 	}
 }
 
-// Its first frames are resumes, of every lossless class at every port with a link, and they leave
+// Its first frames are resumes, of every lossless priority at every port with a link, and they leave
 // before data.
 func TestSwitchThatBeginsAnewSaysSoFirst(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
@@ -62,7 +62,7 @@ func TestSwitchThatBeginsAnewSaysSoFirst(t *testing.T) {
 		for i, c := range []unit.Priority{3, 4} {
 			pf, _, err := pfcframe.Parse(frames[i])
 			if err != nil || pf.Enable != 1<<c || pf.Quanta[c] != 0 {
-				t.Errorf("port %d, frame %d: %s, want a resume of class %d", out, i, frameText(frames[i:i+1]), c)
+				t.Errorf("port %d, frame %d: %s, want a resume of priority %d", out, i, frameText(frames[i:i+1]), c)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func anyConfig(r *rand.Rand, c *Config, n int) {
 	c.StormBudget = pick(r, unit.Time(0), 1, unit.Microsecond, unit.Millisecond)
 	c.TrustPCP = r.IntN(4) == 0
 	c.NoFlood = r.IntN(4) == 0
-	c.Buffer.Lossless = unit.ClassSet(r.IntN(256))
+	c.Buffer.Lossless = unit.PrioritySet(r.IntN(256))
 	if r.IntN(3) > 0 {
 		c.Buffer.Lossless = 1<<3 | 1<<4
 	}
@@ -104,18 +104,18 @@ func anyConfig(r *rand.Rand, c *Config, n int) {
 	}
 	if len(lossless) > 0 {
 		if r.IntN(3) == 0 {
-			c.Bands = TTLBands{Width: pick(r, 1, 2, 16, 255), Classes: lossless}
+			c.Bands = TTLBands{Width: pick(r, 1, 2, 16, 255), Priorities: lossless}
 		} else if r.IntN(2) == 0 {
 			for _, cl := range lossless {
 				c.Rewrites = append(c.Rewrites, Rewrite{cl, set(), set(), unit.Priority(r.IntN(8))})
 			}
 		}
 		for range r.IntN(3) {
-			c.Limits = append(c.Limits, Limit{In: unit.Port(r.IntN(n)), OfClass: r.IntN(2) == 0, Class: lossless[0], Flow: detect.FlowID(r.Uint32()), Rate: pick(r, unit.Rate(1), 1_000_000)})
+			c.Limits = append(c.Limits, Limit{In: unit.Port(r.IntN(n)), OfPriority: r.IntN(2) == 0, Priority: lossless[0], Flow: detect.FlowID(r.Uint32()), Rate: pick(r, unit.Rate(1), 1_000_000)})
 		}
 	}
 	if r.IntN(3) == 0 {
-		c.ECN = ECN{Classes: unit.ClassSet(r.IntN(256)), RED: RED{Kmin: 0, Kmax: pick(r, 0, 1, 5000), Pmax: pick(r, 1, 100)}, Phantom: Phantom{Drain: pick(r, 0, 1, 100), Mark: pick(r, 0, 3000)}, Seed: 1}
+		c.ECN = ECN{Priorities: unit.PrioritySet(r.IntN(256)), RED: RED{Kmin: 0, Kmax: pick(r, 0, 1, 5000), Pmax: pick(r, 1, 100)}, Phantom: Phantom{Drain: pick(r, 0, 1, 100), Mark: pick(r, 0, 3000)}, Seed: 1}
 	}
 }
 
@@ -174,7 +174,7 @@ func anyRun(t *testing.T, seed uint64, steps int) bool {
 		case k < 55:
 			var fs [][]byte
 			for range 1 + r.IntN(s.cfg.Batch) {
-				d := datagram{dst: pick(r, append(macs, s.cfg.Ports[p].MAC, s.cfg.Ports[p].MAC)...), src: pick(r, macs...), from: pick(r, ips...), to: pick(r, ips...), class: unit.Priority(r.IntN(8)), ecn: uint8(r.IntN(4)), ttl: 5, size: pick(r, 60, 61, 500, 1514), id: 1}
+				d := datagram{dst: pick(r, append(macs, s.cfg.Ports[p].MAC, s.cfg.Ports[p].MAC)...), src: pick(r, macs...), from: pick(r, ips...), to: pick(r, ips...), priority: unit.Priority(r.IntN(8)), ecn: uint8(r.IntN(4)), ttl: 5, size: pick(r, 60, 61, 500, 1514), id: 1}
 				f := d.frame()
 				f[22] = pick(r, uint8(0), 1, 2, 64, 255)
 				switch r.IntN(12) {
@@ -213,7 +213,7 @@ func anyRun(t *testing.T, seed uint64, steps int) bool {
 				continue
 			}
 			cl := s.lossless.First()
-			b, q := detect.Bucket{Port: p, Class: cl}, detect.Queue{Port: unit.Port(r.IntN(n)), Class: cl}
+			b, q := detect.PG{Port: p, Priority: cl}, detect.Queue{Port: unit.Port(r.IntN(n)), Priority: cl}
 			on := r.IntN(2) == 0
 			switch r.IntN(12) {
 			case 0:
@@ -270,11 +270,11 @@ func anyRun(t *testing.T, seed uint64, steps int) bool {
 // leaving, each once.
 func checkCharged(t *testing.T, seed uint64, s *testSwitch, n int) {
 	t.Helper()
-	charged, seen := map[detect.Bucket]int{}, map[*buffer.Frame]bool{}
+	charged, seen := map[detect.PG]int{}, map[*buffer.Frame]bool{}
 	count := func(f *buffer.Frame) {
 		if o := f.Orig(); o.Charged && !seen[o] {
 			seen[o] = true
-			charged[detect.Bucket{Port: o.In, Class: o.InClass}] += s.mmu.Charge(o.Len)
+			charged[detect.PG{Port: o.In, Priority: o.InPriority}] += s.mmu.Charge(o.Len)
 		}
 	}
 	for p := range unit.Port(n) {
@@ -290,8 +290,8 @@ func checkCharged(t *testing.T, seed uint64, s *testSwitch, n int) {
 	for p := range unit.Port(n) {
 		for cl := range unit.Priority(unit.Priorities) {
 			b, headroom := s.mmu.Bytes(p, cl)
-			if b != charged[detect.Bucket{Port: p, Class: cl}] || headroom < 0 || headroom > b {
-				t.Fatalf("seed %d: group %d.%d is charged %d bytes, %d of them in the headroom; frames of %d wait and leave", seed, p, cl, b, headroom, charged[detect.Bucket{Port: p, Class: cl}])
+			if b != charged[detect.PG{Port: p, Priority: cl}] || headroom < 0 || headroom > b {
+				t.Fatalf("seed %d: group %d.%d is charged %d bytes, %d of them in the headroom; frames of %d wait and leave", seed, p, cl, b, headroom, charged[detect.PG{Port: p, Priority: cl}])
 			}
 		}
 	}

@@ -153,7 +153,7 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 	}
 	// Hear first, whatever the budget: the counters of the two ends have to stay in step. The
 	// budget is for what follows from it, since each answer is a frame and may be followed by a
-	// pause of every class.
+	// pause of every priority.
 	known := p.auth.Known()
 	h := p.auth.Hear(s.now, f.Data, t)
 	s.ready.Add(in) // there may be a challenge to send
@@ -192,9 +192,9 @@ func (s *Switch) tellBehind(in unit.Port) {
 	s.event(event.Event{Type: event.AuthBehind, Port: in})
 }
 
-// announceAll announces again, for each lossless class, whether it is paused: the far end has
+// announceAll announces again, for each lossless priority, whether it is paused: the far end has
 // not believed, or not heard, earlier frames, or still obeys those of another switch. A frame
-// carries the state at the time it leaves, so a class that is not paused is resumed.
+// carries the state at the time it leaves, so a priority that is not paused is resumed.
 func (s *Switch) announceAll(in unit.Port) {
 	for set := s.lossless; set != 0; set &= set - 1 {
 		s.sendPause(in, set.First())

@@ -65,9 +65,9 @@ func (c *cable) advance(d unit.Time) {
 	c.b.advance(d)
 }
 
-// fillBucket makes the bucket of class 3 at port 2 XOFF, by frames for station 0, whose port
+// fillPG makes the priority group of priority 3 at port 2 XOFF, by frames for station 0, whose port
 // sends nothing.
-func (s *testSwitch) fillBucket() { s.receive(end, several(4, end, 0, 3)...) }
+func (s *testSwitch) fillPG() { s.receive(end, several(4, end, 0, 3)...) }
 
 // wantTold wants these events about authentication, and no others, since the last look.
 func (s *testSwitch) wantTold(want ...string) {
@@ -98,13 +98,13 @@ func TestAuthAgrees(t *testing.T) {
 	c := newCable(t, auth.Strict, auth.Strict)
 	c.a.wantTold("auth_agreed 2")
 	c.b.wantTold("auth_agreed 2")
-	c.a.det.label = func(detect.Bucket) itsyhdr.TLV { return label(1) }
-	c.a.fillBucket()
+	c.a.det.label = func(detect.PG) itsyhdr.TLV { return label(1) }
+	c.a.fillPG()
 	c.settle()
 	c.b.wantPaused(true)
 	// The detector is told the label, without its tag.
 	want := label(1)
-	want.Class, want.Period = 3, 1
+	want.Priority, want.Period = 3, 1
 	c.b.wantCalls(fmt.Sprintf("Pause 2.3 fresh with %v", want))
 	c.a.wantData(0, several(2, end, 0, 3)...)
 	c.settle()
@@ -154,7 +154,7 @@ func TestWhatIsBelieved(t *testing.T) {
 	} {
 		t.Run(tc.mode.String(), func(t *testing.T) {
 			c := newCable(t, auth.Strict, tc.mode)
-			c.a.fillBucket()
+			c.a.fillPG()
 			genuine := c.a.drain(end)[0]
 			forged := edit(genuine, 50, 0) // another period
 			forged[50] ^= 1
@@ -190,7 +190,7 @@ func TestRefusedFramesAreTold(t *testing.T) {
 		c.b.receive(end, pauseOf(3, 1000, 1))
 	}
 	c.b.wantTold("auth_refused 2: missing, 1 so far")
-	c.a.fillBucket()
+	c.a.fillPG()
 	forged := c.a.drain(end)[0]
 	forged[50] ^= 1
 	for range 5 {
@@ -209,11 +209,11 @@ func TestRefusedFramesAreTold(t *testing.T) {
 func TestEndsThatDoNotAgree(t *testing.T) {
 	off := newCable(t, auth.Strict, auth.Off)
 	off.a.wantTold()
-	off.b.fillBucket()
+	off.b.fillPG()
 	off.settle()
 	off.a.wantPaused(false)
 	off.a.wantTold("auth_refused 2: missing, 1 so far")
-	off.a.fillBucket()
+	off.a.fillPG()
 	off.settle()
 	off.b.wantPaused(true)
 
@@ -221,7 +221,7 @@ func TestEndsThatDoNotAgree(t *testing.T) {
 	other.settle()
 	other.a.wantTold("auth_refused 2: wrong, 1 so far")
 	other.b.wantTold("auth_refused 2: wrong, 1 so far")
-	other.b.fillBucket()
+	other.b.fillPG()
 	other.settle()
 	other.a.wantPaused(false)
 }
@@ -229,7 +229,7 @@ func TestEndsThatDoNotAgree(t *testing.T) {
 // A switch that restarts is told at once what its far end had said, and is believed.
 func TestRestartOfASwitch(t *testing.T) {
 	c := newCable(t, auth.Strict, auth.Strict)
-	c.a.fillBucket()
+	c.a.fillPG()
 	c.settle()
 	c.b.wantPaused(true)
 	c.a.det.calls = nil
@@ -238,7 +238,7 @@ func TestRestartOfASwitch(t *testing.T) {
 	c.settle()
 	c.b.wantPaused(true)
 	c.b.wantTold("auth_agreed 2")
-	c.b.fillBucket()
+	c.b.fillPG()
 	c.settle()
 	c.a.wantPaused(true)
 }
@@ -248,7 +248,7 @@ func TestRestartOfASwitch(t *testing.T) {
 func TestRestartedSwitchLetsGo(t *testing.T) {
 	for first, refused := range map[uint64]uint64{1_000_000: 0, 5: 1} {
 		c := newCable(t, auth.Strict, auth.Strict)
-		c.b.fillBucket()
+		c.b.fillPG()
 		c.settle()
 		c.a.wantPaused(true)
 		c.advance(c.a.cfg.Refresh / challengesPerRefresh) // it has asked longer ago
@@ -266,7 +266,7 @@ func TestRestartedSwitchLetsGo(t *testing.T) {
 // What the switch before had said does not pause, nor let go, when it is played to the far end again.
 func TestReplayAcrossARestart(t *testing.T) {
 	c := newCable(t, auth.Strict, auth.Strict)
-	c.b.fillBucket()
+	c.b.fillPG()
 	pause := c.b.drain(end)
 	c.a.receive(end, pause...)
 	c.b.wantData(0, several(2, end, 0, 3)...)
@@ -278,7 +278,7 @@ func TestReplayAcrossARestart(t *testing.T) {
 	c.a.wantPaused(false)
 	c.a.receive(end, pause...)
 	c.a.wantPaused(false)
-	c.b.fillBucket()
+	c.b.fillPG()
 	c.settle()
 	c.a.wantPaused(true)
 	c.a.receive(end, resume...)
@@ -293,7 +293,7 @@ func TestReplayAcrossARestart(t *testing.T) {
 // A port that accepts lets a far end go that has auth off: after a challenge that is not answered.
 func TestAcceptingSwitchLetsGo(t *testing.T) {
 	c := newCable(t, auth.Off, auth.Accept)
-	c.b.fillBucket()
+	c.b.fillPG()
 	c.settle()
 	c.a.wantPaused(true)
 	c.b = newAuthSwitch(t, 2, auth.Accept, linkKey, 1_000_000)
@@ -312,7 +312,7 @@ func TestAcceptingSwitchLetsGo(t *testing.T) {
 // next refresh, and so is a resume that was lost with it.
 func TestLostHello(t *testing.T) {
 	c := newCable(t, auth.Strict, auth.Strict)
-	c.a.fillBucket()
+	c.a.fillPG()
 	c.settle()
 	c.b = newAuthSwitch(t, 2, auth.Strict, linkKey, 1_000_000)
 	c.b.now = c.a.now
@@ -342,7 +342,7 @@ func TestLossOfManyFrames(t *testing.T) {
 		c.a.drain(end)
 	}
 	c.b.now = c.a.now
-	c.a.fillBucket()
+	c.a.fillPG()
 	c.wantPausedWithinRefresh()
 	c.b.wantTold("auth_agreed 2", "auth_refused 2: replayed, 1 so far")
 }
@@ -353,7 +353,7 @@ func TestClockThatWentBack(t *testing.T) {
 	c.b.now = c.a.now
 	c.settle()
 	c.b.wantTold("auth_behind 2", "auth_agreed 2")
-	c.b.fillBucket()
+	c.b.fillPG()
 	c.settle()
 	c.a.wantPaused(true)
 }
@@ -401,8 +401,8 @@ func TestAuthWithoutKey(t *testing.T) {
 
 func TestAuthAllocatesNothing(t *testing.T) {
 	c := newCable(t, auth.Strict, auth.Strict)
-	c.a.det.label = func(detect.Bucket) itsyhdr.TLV { return label(1) }
-	c.a.fillBucket()
+	c.a.det.label = func(detect.PG) itsyhdr.TLV { return label(1) }
+	c.a.fillPG()
 	c.settle()
 	c.b.Exchange(detect.NewNone)
 	out, in := make([]*buffer.Frame, 1), make([]*buffer.Frame, 1)

@@ -107,13 +107,13 @@ func TestBridgeDrops(t *testing.T) {
 // in each queue with all its bytes.
 func TestFloodIsChargedOnce(t *testing.T) {
 	s := newTestSwitch(t, 4, withoutStations)
-	f := datagram{dst: stationMAC(9), src: stationMAC(0), class: 3}.frame()
+	f := datagram{dst: stationMAC(9), src: stationMAC(0), priority: 3}.frame()
 	free := s.pool.Free()
 	s.receive(0, f)
 	charged := func(want int) {
 		t.Helper()
 		if got, _ := s.MMU().Bytes(0, 3); got != want {
-			t.Errorf("the bucket holds %d bytes, want %d", got, want)
+			t.Errorf("the priority group holds %d bytes, want %d", got, want)
 		}
 	}
 	charged(1000)
@@ -125,7 +125,7 @@ func TestFloodIsChargedOnce(t *testing.T) {
 		if out == 0 {
 			want = 0
 		}
-		if got := s.Held(detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: out, Class: 3}); got != want {
+		if got := s.Held(detect.PG{Port: 0, Priority: 3}, detect.Queue{Port: out, Priority: 3}); got != want {
 			t.Errorf("M in port %d = %d, want %d", out, got, want)
 		}
 	}
@@ -144,11 +144,11 @@ func TestFloodIsChargedOnce(t *testing.T) {
 	}
 }
 
-// A bucket that is XOFF by flooded frames resumes when the slowest queue has sent
+// A priority group that is XOFF by flooded frames resumes when the slowest queue has sent
 // them.
 func TestFloodResumesWithLastCopy(t *testing.T) {
 	s := newTestSwitch(t, 3, withoutStations)
-	f := datagram{dst: stationMAC(9), src: stationMAC(0), class: 3}.frame()
+	f := datagram{dst: stationMAC(9), src: stationMAC(0), priority: 3}.frame()
 	s.receive(0, f, f, f, f)
 	s.wantPause(0, 3, 1, itsyhdr.TLV{})
 	s.drain(1)
@@ -209,9 +209,9 @@ func TestLossyQueueLimit(t *testing.T) {
 	s.wantDrop(0, DropLossyQueue)
 	s.receive(2, between(2, 1, 0, 22)) // from anywhere
 	s.wantDrop(2, DropLossyQueue)
-	s.receive(0, between(0, 1, 5, 23), between(0, 2, 0, 24)) // another class, another port
+	s.receive(0, between(0, 1, 5, 23), between(0, 2, 0, 24)) // another priority, another port
 	s.wantNoDrops()
-	s.transmit(1, 2) // class 5 goes first
+	s.transmit(1, 2) // priority 5 goes first
 	s.receive(0, between(0, 1, 0, 25))
 	s.wantNoDrops()
 	if s.MMU().Shared() != 0 || s.Counters(0).LosslessLost != 0 {
@@ -230,7 +230,7 @@ func TestHeadroomFull(t *testing.T) {
 	if n := s.Counters(0).LosslessLost; n != 1 {
 		t.Errorf("%d lossless frames lost, want 1", n)
 	}
-	s.receive(0, between(0, 1, 4, 8)) // another class has its own
+	s.receive(0, between(0, 1, 4, 8)) // another priority has its own
 	s.receive(2, between(2, 1, 3, 9)) // and so has another port
 	s.wantNoDrops()
 	s.wantPause(0, 3, 1, itsyhdr.TLV{})
@@ -239,9 +239,9 @@ func TestHeadroomFull(t *testing.T) {
 	}
 }
 
-// Class by DSCP, whatever the tag says; by the tag if it is trusted; a frame that
+// Priority by DSCP, whatever the tag says; by the tag if it is trusted; a frame that
 // is not IP has only the tag.
-func TestClassOfAFrame(t *testing.T) {
+func TestPriorityOfAFrame(t *testing.T) {
 	ip := between(0, 1, 3, 1)
 	other := plain(stationMAC(1), stationMAC(0), 100)
 	for _, tc := range []struct {
@@ -289,6 +289,6 @@ func TestDSCPMap(t *testing.T) {
 	s := newTestSwitch(t, 2, func(c *Config) { c.DSCP[24] = 6 })
 	s.receive(0, between(0, 1, 3, 1))
 	if s.Queue(1, 6).Frames() != 1 {
-		t.Error("DSCP 24 is not in class 6")
+		t.Error("DSCP 24 is not in priority 6")
 	}
 }

@@ -10,7 +10,7 @@ import (
 // forwarded data frame. So that a flood of them does not starve other ports, a port has a budget:
 // the frames that fill a share of its line, plus a burst. Frames over the budget are dropped
 // before they are read. An honest far end stays far below it: a host pauses at most twice in the
-// time in which its buffer fills and drains; a switch pauses a class at most twice for each
+// time in which its buffer fills and drains; a switch pauses a priority at most twice for each
 // frame, with the smallest buffer that there is.
 
 // A budget is how many of the shortest frames the line has time for per control frame; a burst is

@@ -62,7 +62,7 @@ func TestHostFloodsControlFrames(t *testing.T) {
 	}
 }
 
-// A neighbour may say a class paused and resumed again for each frame, in all classes, for ever.
+// A neighbour may say a priority paused and resumed again for each frame, in all priorities, for ever.
 func TestHonestNeighbourIsWithinItsBudget(t *testing.T) {
 	s := flooded(t)
 	each := unit.Rate(100_000_000).FrameTime(1000)
@@ -93,7 +93,7 @@ func TestFloodOfChallenges(t *testing.T) {
 // room again it is told, and said anew what the far end has refused.
 func TestNoticeOverTheBudget(t *testing.T) {
 	c := newCable(t, auth.Strict, auth.Strict)
-	c.b.fillBucket()
+	c.b.fillPG()
 	c.settle()
 	c.a.wantPaused(true)
 	c.advance(c.a.cfg.Refresh / challengesPerRefresh) // it has asked longer ago
@@ -131,7 +131,7 @@ func TestStrangersFloodAnAuthenticatedLink(t *testing.T) {
 	if d := c.b.Counters(end).Drops; d[DropUntagged] != 5000 || d[DropControlBudget] != 0 {
 		t.Errorf("%d frames refused, %d over the budget; want 5000 and 0", d[DropUntagged], d[DropControlBudget])
 	}
-	c.a.fillBucket()
+	c.a.fillPG()
 	c.settle()
 	c.b.wantPaused(true)
 }

@@ -20,20 +20,20 @@ type Config struct {
 	Name string
 	// Ports in order; the index is the unit.Port.
 	Ports []PortConfig
-	// TrustPCP takes a frame's class from its 802.1Q tag instead of its DSCP.
+	// TrustPCP takes a frame's priority from its 802.1Q tag instead of its DSCP.
 	TrustPCP bool
-	// DSCP maps a code point to a class.
+	// DSCP maps a code point to a priority.
 	DSCP [64]unit.Priority
 	// Quanta of a pause frame, in units of 512 bit times at the port's rate (IEEE 802.3, 31B.2):
 	// 0 would be a resume. Refresh is how often a pause is repeated; it has to be shorter than
 	// the pause lasts, or the pause runs out in between. Package config refuses others.
 	Quanta  uint16
 	Refresh unit.Time
-	// StormBudget is for how long a host may pause a class before it is contained; 0 is for
+	// StormBudget is for how long a host may pause a priority before it is contained; 0 is for
 	// ever. See storm.go.
 	StormBudget unit.Time
 	Buffer      buffer.Config
-	// Weights of the classes that share what strict priority leaves, by deficit round
+	// Weights of the priorities that share what strict priority leaves, by deficit round
 	// robin, in units of 1600 bytes; 0 is strict.
 	Weights [unit.Priorities]int
 	Subnets []Subnet
@@ -45,7 +45,7 @@ type Config struct {
 	MAC      []Station
 	// What keeps deadlocks from forming; see prevent.go. NoFlood keeps lossless frames
 	// from being flooded (Guo et al., section 4.2): those for a station that has an ARP
-	// entry and no MAC entry are dropped, and others go on in the lowest lossy class.
+	// entry and no MAC entry are dropped, and others go on in the lowest lossy priority.
 	Rewrites []Rewrite
 	Bands    TTLBands
 	NoFlood  bool
@@ -91,7 +91,7 @@ type PortConfig struct {
 	// FacesStack says that the port leads to the stack of a kernel, which neither honours
 	// nor sends pauses: frames from it that find no room are dropped.
 	FacesStack bool
-	// HeedPause says that an 802.3x PAUSE stops all classes of the port. Otherwise it is
+	// HeedPause says that an 802.3x PAUSE stops all priorities of the port. Otherwise it is
 	// counted and dropped, as IEEE 802.1Q, 36.1.1, has it where PFC is enabled.
 	HeedPause bool
 	Rate      unit.Rate // 0: unlimited
@@ -131,7 +131,7 @@ type Station struct {
 	Port unit.Port
 }
 
-// DefaultDSCP maps a code point to the class of its upper three bits: 26 to 3 and
+// DefaultDSCP maps a code point to the priority of its upper three bits: 26 to 3 and
 // 48 to 6, as RoCEv2 deployments have it.
 func DefaultDSCP() (m [64]unit.Priority) {
 	for i := range m {

@@ -51,7 +51,7 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	for set := pf.Enable; set != 0; set &= set - 1 {
 		c := set.First()
 		if !s.lossless.Has(c) {
-			p.count.Drops[OddPFCClass]++
+			p.count.Drops[OddPFCPriority]++
 			continue
 		}
 		// Counted also where the pause is not honoured (Ignore, Flush and so on): by these counts
@@ -62,13 +62,13 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 			p.count.RxPause[c]++
 		}
 		of := itsyhdr.TLV{}
-		// The TLV is about one class. Others of the same frame are paused as by a plain device,
+		// The TLV is about one priority. Others of the same frame are paused as by a plain device,
 		// without a period.
-		mine := carries && t.Class == c
+		mine := carries && t.Priority == c
 		if mine {
 			of = t
 		}
-		s.heed(detect.Queue{Port: in, Class: c}, pf.Quanta[c], of, mine)
+		s.heed(detect.Queue{Port: in, Priority: c}, pf.Quanta[c], of, mine)
 	}
 	s.free(f)
 }
@@ -79,21 +79,21 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 func (s *Switch) heed(q detect.Queue, quanta uint16, t itsyhdr.TLV, hasPeriod bool) {
 	p := &s.ports[q.Port]
 	// An expiry that nobody has asked for yet happened before this frame.
-	if p.paused.Has(q.Class) && p.pauses[q.Class].until <= s.now {
-		p.count.Expired[q.Class]++
-		s.endPause(q.Port, q.Class, event.Expired)
+	if p.paused.Has(q.Priority) && p.pauses[q.Priority].until <= s.now {
+		p.count.Expired[q.Priority]++
+		s.endPause(q.Port, q.Priority, event.Expired)
 	}
 	switch {
 	case quanta > 0:
 		s.startPause(q, s.now+p.cfg.Rate.QuantaTime(quanta), t, hasPeriod)
-	case p.paused.Has(q.Class):
-		s.endPause(q.Port, q.Class, event.Resumed)
+	case p.paused.Has(q.Priority):
+		s.endPause(q.Port, q.Priority, event.Resumed)
 	}
 }
 
 // receivePause8023 takes an 802.3x PAUSE frame (IEEE 802.3, annex 31B). Where it is honoured, it
-// acts on every class, lossy ones too, as a PFC frame of a host acts on one. It counts once, in
-// RxPause8023, and not by class.
+// acts on every priority, lossy ones too, as a PFC frame of a host acts on one. It counts once, in
+// RxPause8023, and not by priority.
 func (s *Switch) receivePause8023(in unit.Port, f *buffer.Frame) {
 	p := &s.ports[in]
 	_, quanta, err := pfcframe.ParsePause(f.Data)
@@ -119,7 +119,7 @@ func (s *Switch) receivePause8023(in unit.Port, f *buffer.Frame) {
 		p.seen8023++
 	}
 	for c := range unit.Priority(unit.Priorities) {
-		s.heed(detect.Queue{Port: in, Class: c}, quanta, itsyhdr.TLV{}, false)
+		s.heed(detect.Queue{Port: in, Priority: c}, quanta, itsyhdr.TLV{}, false)
 	}
 	s.free(f)
 }
@@ -179,7 +179,7 @@ func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 	f.Len = pfcframe.Len
 	switch {
 	case it.isPause:
-		s.buildPause(out, f, it.msg.Class)
+		s.buildPause(out, f, it.msg.Priority)
 		return
 	case it.isHello:
 		// Only an authenticated port has hellos to send (sendChallenge, receiveHello).
@@ -213,9 +213,9 @@ func (s *Switch) buildPayload(p *port, f *buffer.Frame, payload string) {
 	p.sign(f, f.Len-auth.TagLen)
 }
 
-// buildPause fills f with a pause or resume of class, from the state of this moment. State, not
-// events: whether it pauses or resumes is what the bucket is now, however often that changed
-// since the reminder. One class a frame, since the TLV is about one.
+// buildPause fills f with a pause or resume of priority, from the state of this moment. State, not
+// events: whether it pauses or resumes is what the priority group is now, however often that changed
+// since the reminder. One priority a frame, since the TLV is about one.
 func (s *Switch) buildPause(out unit.Port, f *buffer.Frame, c unit.Priority) {
 	p := &s.ports[out]
 	pf := pfcframe.Frame{Src: p.cfg.MAC.Bytes(), Enable: 1 << c}
@@ -223,11 +223,11 @@ func (s *Switch) buildPause(out unit.Port, f *buffer.Frame, c unit.Priority) {
 	t := itsyhdr.TLV{}
 	if on {
 		pf.Quanta[c] = s.cfg.Quanta
-		t = s.detector.Label(s.now, detect.Bucket{Port: out, Class: c})
+		t = s.detector.Label(s.now, detect.PG{Port: out, Priority: c})
 	}
 	// After Label, whose TLV leaves both to the switch. A resume has a period too, that of the
 	// latest XOFF.
-	t.Class, t.Period = c, period
+	t.Priority, t.Period = c, period
 	if pad := pfcframe.Put(f.Data, pf); !s.cfg.Plain {
 		// Signed last: the code is over all of the frame.
 		itsyhdr.Put(pad, t)
@@ -238,28 +238,28 @@ func (s *Switch) buildPause(out unit.Port, f *buffer.Frame, c unit.Priority) {
 	p.announced[c].label = t
 }
 
-// announce notes what the far end of out learns of class by the frame that leaves. Each frame
+// announce notes what the far end of out learns of priority by the frame that leaves. Each frame
 // counts as one of TxPause, TxRefresh and TxResume.
-func (s *Switch) announce(out unit.Port, class unit.Priority, on bool, period uint8) {
+func (s *Switch) announce(out unit.Port, priority unit.Priority, on bool, period uint8) {
 	p := &s.ports[out]
-	was := p.announced[class]
-	e := event.Event{Type: event.ResumeSent, Port: out, Class: class, Period: period, HasPeriod: true}
+	was := p.announced[priority]
+	e := event.Event{Type: event.ResumeSent, Port: out, Priority: priority, Period: period, HasPeriod: true}
 	switch {
 	case !on:
-		p.count.TxResume[class]++
+		p.count.TxResume[priority]++
 	// Told already, and of this period: a repetition. With another period the resume in between
 	// was never sent (its reminder became this frame), and the far end takes it for a new pause.
-	case p.told.Has(class) && was.period == period:
+	case p.told.Has(priority) && was.period == period:
 		e.Type = event.RefreshSent
-		p.count.TxRefresh[class]++
+		p.count.TxRefresh[priority]++
 	default:
 		e.Type = event.PauseSent
-		p.count.TxPause[class]++
+		p.count.TxPause[priority]++
 	}
 	s.event(e)
-	p.told &^= 1 << class
+	p.told &^= 1 << priority
 	if on {
-		p.told.Add(class)
+		p.told.Add(priority)
 	}
-	p.announced[class] = announcement{period: period, refresh: s.now + s.cfg.Refresh}
+	p.announced[priority] = announcement{period: period, refresh: s.now + s.cfg.Refresh}
 }

@@ -128,7 +128,7 @@ func TestUnpaddedPause(t *testing.T) {
 	s.wantNoDrops()
 	s.wantCalls("Pause 1.3 fresh", "Resume 1.3")
 	if c := s.Counters(1); c.RxPause[3] != 1 || c.RxResume[4] != 2 || c.RxResume[3] != 1 {
-		t.Errorf("%v pauses, %v resumes; want one of class 3, and one and two of classes 3 and 4", c.RxPause, c.RxResume)
+		t.Errorf("%v pauses, %v resumes; want one of priority 3, and one and two of priorities 3 and 4", c.RxPause, c.RxResume)
 	}
 	s = newTestSwitch(t, 2, nil)
 	s.receive(1, pauseOf(3, 1000, 1)[:40])
@@ -163,12 +163,12 @@ func TestMalformedTLV(t *testing.T) {
 	}
 }
 
-// A pause of a lossy class is counted and not honoured; the lossless classes of
+// A pause of a lossy priority is counted and not honoured; the lossless priorities of
 // the same frame are.
-func TestPauseOfLossyClass(t *testing.T) {
+func TestPauseOfLossyPriority(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
 	s.receive(1, pfc(map[unit.Priority]uint16{0: 1000, 3: 1000, 7: 0}))
-	s.wantDrops(1, map[Reason]uint64{OddPFCClass: 2})
+	s.wantDrops(1, map[Reason]uint64{OddPFCPriority: 2})
 	s.wantCalls("Pause 1.3 fresh")
 	f := between(0, 1, 0, 1)
 	s.receive(0, f)
@@ -181,7 +181,7 @@ func TestPauseOfLossyClass(t *testing.T) {
 func TestMessages(t *testing.T) {
 	s := newTestSwitch(t, 3, nil)
 	l := label(3)
-	l.Class, l.Period = 4, 8
+	l.Priority, l.Period = 4, 8
 	s.receive(2, message(l))
 	s.wantCalls("Message at 2: " + l.String())
 	s.wantNothing(0, 1, 2) // one hop
@@ -195,23 +195,23 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// Control frames leave in the order in which they were asked for; one pause a class is
+// Control frames leave in the order in which they were asked for; one pause a priority is
 // enough.
 func TestControlOrder(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
-	s.det.label = func(b detect.Bucket) itsyhdr.TLV { return label(uint16(b.Class)) }
+	s.det.label = func(b detect.PG) itsyhdr.TLV { return label(uint16(b.Priority)) }
 	s.det.Send(0, label(101))
 	s.receive(0, several(4, 0, 1, 3)...)
 	s.det.Send(0, label(102))
 	s.receive(0, several(4, 0, 1, 4)...)
-	s.det.Repause(detect.Bucket{Port: 0, Class: 3})
-	s.det.Repause(detect.Bucket{Port: 0, Class: 4})
+	s.det.Repause(detect.PG{Port: 0, Priority: 3})
+	s.det.Repause(detect.PG{Port: 0, Priority: 4})
 	s.det.Send(0, label(103))
 	s.work()
 	s.wantMessage(0, label(101))
 	s.wantPause(0, 3, 1, label(3))
 	s.wantMessage(0, label(102))
-	s.det.Repause(detect.Bucket{Port: 0, Class: 3}) // its pause has left: another one
+	s.det.Repause(detect.PG{Port: 0, Priority: 3}) // its pause has left: another one
 	s.wantPause(0, 4, 1, label(4))
 	s.wantMessage(0, label(103))
 	s.wantPause(0, 3, 1, label(3))
@@ -232,8 +232,8 @@ func TestControlBeforeData(t *testing.T) {
 
 func TestRepauseOnlyXOFF(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
-	s.det.Repause(detect.Bucket{Port: 0, Class: 3})
-	s.det.Repause(detect.Bucket{Port: 0, Class: 0}) // lossy
+	s.det.Repause(detect.PG{Port: 0, Priority: 3})
+	s.det.Repause(detect.PG{Port: 0, Priority: 0}) // lossy
 	s.wantNothing(0, 1)
 }
 
@@ -279,7 +279,7 @@ func TestControlQueueAgainstModel(t *testing.T) {
 			if rng.IntN(4) == 0 {
 				c := unit.Priority(rng.IntN(8))
 				o.pause(c)
-				it := controlItem{isPause: true, msg: itsyhdr.TLV{Class: c}}
+				it := controlItem{isPause: true, msg: itsyhdr.TLV{Priority: c}}
 				if !slices.Contains(model, it) {
 					model = append(model, it)
 				}
@@ -312,8 +312,8 @@ func TestControlQueueAgainstModel(t *testing.T) {
 // Reports and traces of the detector go to the log.
 func TestReport(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
-	s.det.Report(detect.Finding{Bucket: detect.Bucket{Port: 1, Class: 3}, Queue: detect.Queue{Port: 0, Class: 4}, Label: label(1), Trigger: unit.NodePort{Node: 9, Port: 1}, OnLoop: true})
-	s.det.Trace(detect.Trace{Step: detect.StepMint, Queue: detect.Queue{Port: unit.NoPort}, Bucket: detect.Bucket{Port: 1, Class: 3}, Label: label(2)})
+	s.det.Report(detect.Finding{PG: detect.PG{Port: 1, Priority: 3}, Queue: detect.Queue{Port: 0, Priority: 4}, Label: label(1), Trigger: unit.NodePort{Node: 9, Port: 1}, OnLoop: true})
+	s.det.Trace(detect.Trace{Step: detect.StepMint, Queue: detect.Queue{Port: unit.NoPort}, PG: detect.PG{Port: 1, Priority: 3}, Label: label(2)})
 	s.work()
 	s.wantEvents("deadlock 1.3 0.4 "+label(1).String()+" trigger 9.1 on loop true", "trace mint 1.3 255.0 "+label(2).String())
 }
@@ -347,12 +347,12 @@ func TestFullPoolStopsNoControl(t *testing.T) {
 			clear(reading[in])
 			s.Lend(in, reading[in])
 		}
-		frame := datagram{dst: stationMAC(1), class: 3, size: 60}.frame()
+		frame := datagram{dst: stationMAC(1), priority: 3, size: 60}.frame()
 		for s.Counters(0).Drops[DropHeadroom] == 0 {
 			arrive(0, frame)
 		}
 		for s.Counters(0).Drops[DropNoSlot] == 0 {
-			arrive(0, datagram{dst: stationMAC(1), class: 0, size: 60}.frame())
+			arrive(0, datagram{dst: stationMAC(1), priority: 0, size: 60}.frame())
 		}
 		if got := s.Queue(1, 0).Frames(); got != s.cfg.Slots {
 			t.Errorf("batch %d: no slot with %d lossy frames in the buffer, want the %d slots that are configured", batch, got, s.cfg.Slots)

@@ -7,18 +7,18 @@ import (
 )
 
 // controlQueue is the control frames that a port has to send, in order: at most one pause
-// a class, and messages. A pause is a reminder without content; a message is complete.
-// Invariants: pauses has exactly the classes with a reminder in the ring; items leave in the
+// a priority, and messages. A pause is a reminder without content; a message is complete.
+// Invariants: pauses has exactly the priorities with a reminder in the ring; items leave in the
 // order in which they were put in, so that no message overtakes the pause that was asked for
 // before it. Nothing leaves it but by pop and clear.
 type controlQueue struct {
-	pauses unit.ClassSet // classes with a reminder in the ring
+	pauses unit.PrioritySet // priorities with a reminder in the ring
 	ring   []controlItem
 	head   int
 	n      int
 }
 
-// controlItem is a message, or the reminder of a pause for msg.Class.
+// controlItem is a message, or the reminder of a pause for msg.Priority.
 type controlItem struct {
 	isPause bool
 	isHello bool
@@ -36,7 +36,7 @@ func (q *controlQueue) pause(c unit.Priority) {
 		return
 	}
 	q.pauses.Add(c)
-	q.push(controlItem{isPause: true, msg: itsyhdr.TLV{Class: c}})
+	q.push(controlItem{isPause: true, msg: itsyhdr.TLV{Priority: c}})
 }
 
 // message appends a message; false if messagesMax wait already. Reminders do not count: no number
@@ -67,9 +67,9 @@ func (q *controlQueue) pop() controlItem {
 	it := q.ring[q.head]
 	q.head = (q.head + 1) % len(q.ring)
 	q.n--
-	// From here on a change of the bucket needs a frame of its own.
+	// From here on a change of the priority group needs a frame of its own.
 	if it.isPause {
-		q.pauses &^= 1 << it.msg.Class
+		q.pauses &^= 1 << it.msg.Priority
 	}
 	return it
 }

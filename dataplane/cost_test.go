@@ -66,8 +66,8 @@ func (l *loop) transmit(out unit.Port) int {
 // No frame costs an allocation, whichever way it goes.
 func TestNoAllocs(t *testing.T) {
 	l2, lossy, broadcast := between(0, 1, 3, 1), between(0, 1, 0, 1), plain(unit.Broadcast, stationMAC(0), 100)
-	l3 := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3}.frame()
-	ect := datagram{dst: stationMAC(1), src: stationMAC(0), class: 3, ecn: 2}.frame()
+	l3 := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", priority: 3}.frame()
+	ect := datagram{dst: stationMAC(1), src: stationMAC(0), priority: 3, ecn: 2}.frame()
 	small := func(c *Config) { c.Buffer.Profile = testProfile }
 	for _, tc := range []struct {
 		name   string
@@ -107,7 +107,7 @@ func TestNoAllocs(t *testing.T) {
 			l.want(t, l.transmit(0), 1) // the resume
 		}},
 		{"marked", func(c *Config) {
-			c.ECN = ECN{Classes: 1 << 3, RED: RED{Kmin: 1000, Kmax: 5000, Pmax: 50}, Phantom: Phantom{Drain: 95, Mark: 3000}}
+			c.ECN = ECN{Priorities: 1 << 3, RED: RED{Kmin: 1000, Kmax: 5000, Pmax: 50}, Phantom: Phantom{Drain: 95, Mark: 3000}}
 		}, func(t *testing.T, l *loop) { l.want(t, l.hop(ect, 8, 0, 1), 8) }},
 		{"pause that expires", nil, func(t *testing.T, l *loop) {
 			l.s.Receive(l.now, 1, l.parsed(pauseFrame))
@@ -178,10 +178,10 @@ func BenchmarkHop(b *testing.B) {
 		out    unit.Port
 		change func(c *Config)
 	}{
-		{"L2", datagram{dst: stationMAC(1), src: stationMAC(0), class: 3}, 1, nil},
-		{"L3", datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3}, 3, withHosts},
+		{"L2", datagram{dst: stationMAC(1), src: stationMAC(0), priority: 3}, 1, nil},
+		{"L3", datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", priority: 3}, 3, withHosts},
 		{"lossy", datagram{dst: stationMAC(1), src: stationMAC(0)}, 1, nil},
-		{"cells", datagram{dst: stationMAC(1), src: stationMAC(0), class: 3}, 1, func(c *Config) { c.Buffer.Cell = 208 }},
+		{"cells", datagram{dst: stationMAC(1), src: stationMAC(0), priority: 3}, 1, func(c *Config) { c.Buffer.Cell = 208 }},
 	} {
 		for _, size := range []int{60, 1514} {
 			for _, batch := range []int{1, 64} {

@@ -52,7 +52,7 @@ const (
 	OddMessageQueue // a message of the detector's did not go out
 	OddTLV
 	OddHostLabel // a TLV on a pause of a host
-	OddPFCClass
+	OddPFCPriority
 	OddMACTable
 	OddARPTable
 	Reasons
@@ -62,7 +62,7 @@ var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
 	"pfc_reserved_bits", "pause_8023", "message_malformed", "control_budget", "host_message", "auth_missing", "auth_unknown", "auth_wrong", "auth_replayed", "auth_reflected", "reserved_group", "not_for_us", "ip_checksum", "martian", "arp_sender", "filtered", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
 	"headroom_full", "lossy_queue_full", "no_slot", "no_copy", "link_down", "message_queue_full",
-	"tlv_malformed", "host_label", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
+	"tlv_malformed", "host_label", "pfc_priority_not_lossless", "mac_table_full", "arp_table_full",
 }
 
 // String is the reason's name in logs, metrics and verdicts.
@@ -71,7 +71,7 @@ func (r Reason) String() string { return reasonNames[r] }
 // Odd reports whether r is no reason to drop: what was odd went on.
 func (r Reason) Odd() bool { return r >= OddMessageQueue }
 
-// Fate is what a reason to drop means for a data frame of a lossless class.
+// Fate is what a reason to drop means for a data frame of a lossless priority.
 type Fate uint8
 
 // The fates.
@@ -87,7 +87,7 @@ const (
 // Fate is what becomes of a lossless data frame that is dropped for r.
 func (r Reason) Fate() Fate {
 	switch r {
-	// It was on its way, and there was no way on or no room: what a lossless class promises is
+	// It was on its way, and there was no way on or no room: what a lossless priority promises is
 	// broken.
 	case DropNoRoute, DropNoPort, DropTTL, DropARPUnresolved, DropStack, DropHeadroom, DropLossyQueue, DropNoSlot, DropNoCopy, DropLinkDown:
 		return Lost
@@ -106,9 +106,9 @@ func (r Reason) Fate() Fate {
 // Invariant: LosslessLost is the sum of LostBy, and that of LostOf (countLost). Every verdict is
 // audited by it.
 type PortCounters struct {
-	RxFrames, RxBytes [unit.Priorities]uint64 // data, by class
+	RxFrames, RxBytes [unit.Priorities]uint64 // data, by priority
 	TxFrames, TxBytes [unit.Priorities]uint64
-	RxPause, RxResume [unit.Priorities]uint64 // PFC frames that named the class
+	RxPause, RxResume [unit.Priorities]uint64 // PFC frames that named the priority
 	TxPause, TxResume [unit.Priorities]uint64 // first pauses and resumes
 	TxRefresh         [unit.Priorities]uint64
 	Expired           [unit.Priorities]uint64
@@ -122,10 +122,10 @@ type PortCounters struct {
 	RxMessages        uint64
 	TxMessages        uint64
 	Drops             [Reasons]uint64 // frames that came in by this port, by reason; of an Odd one, how often
-	LosslessLost      uint64          // of Drops: data frames of a lossless class whose Fate is Lost
+	LosslessLost      uint64          // of Drops: data frames of a lossless priority whose Fate is Lost
 	LostBy            [Reasons]uint64 // of LosslessLost, by reason
-	// LostOf are those of LosslessLost by class, and HeadroomLost those of them for which the
-	// headroom of their group, this port and the class, was full.
+	// LostOf are those of LosslessLost by priority, and HeadroomLost those of them for which the
+	// headroom of their group, this port and the priority, was full.
 	LostOf, HeadroomLost [unit.Priorities]uint64
 	ResponseBytes        uint64 // of the frames that were dropped to break a deadlock
 }

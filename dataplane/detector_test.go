@@ -59,7 +59,7 @@ func TestDetectorDeadline(t *testing.T) {
 // HeldIn counts a flooded frame once, however many of the queues it waits in.
 func TestHeldIn(t *testing.T) {
 	s := newTestSwitch(t, 4, func(c *Config) { c.MAC = c.MAC[:2] })
-	b := detect.Bucket{Port: 0, Class: 3}
+	b := detect.PG{Port: 0, Priority: 3}
 	want := func(out unit.PortSet, want int) {
 		t.Helper()
 		if got := s.HeldIn(b, out); got != want {
@@ -70,8 +70,8 @@ func TestHeldIn(t *testing.T) {
 	s.receive(2, pauseOf(3, 65535, 1))
 	s.receive(0, between(0, 1, 3, 1))
 	want(ports(1, 2, 3), 1000)
-	s.receive(3, between(3, 1, 3, 3)) // another bucket's
-	unknown := datagram{dst: stationMAC(9), src: stationMAC(0), class: 3}.frame()
+	s.receive(3, between(3, 1, 3, 3)) // another priority group's
+	unknown := datagram{dst: stationMAC(9), src: stationMAC(0), priority: 3}.frame()
 	s.receive(0, unknown, unknown) // to ports 1, 2 and 3
 	want(0, 0)
 	want(ports(1), 3000)
@@ -93,7 +93,7 @@ func TestHeldIn(t *testing.T) {
 // at all.
 func TestLapsed(t *testing.T) {
 	s := newTestSwitch(t, 3, func(c *Config) { c.Ports[0].Rate = 10_000 * mega })
-	b := detect.Bucket{Port: 0, Class: 3}
+	b := detect.PG{Port: 0, Priority: 3}
 	s.receive(1, pauseOf(3, 65535, 1))
 	s.receive(0, several(4, 0, 1, 3)...)
 	if on, _ := s.XOFF(b); !on || !s.Lapsed(b) {

@@ -14,7 +14,7 @@
 // switch.go (the state). Then along a frame's way: parse.go, receive.go, police.go (limits on
 // what comes in), belief.go (what a router neither believes nor forwards), forward.go with its
 // tables fib.go, learned.go (stations, and what neighbours share) and arp.go, icmp.go (the reply to a frame
-// that ends here), prevent.go (the class in which a frame leaves), pause.go, schedule.go, transmit.go,
+// that ends here), prevent.go (the priority in which a frame leaves), pause.go, schedule.go, transmit.go,
 // ecn.go (marks on what leaves), sent.go. Then what goes between neighbours: budget.go and storm.go
 // (how much of it), control.go, where pause frames and ITSY labels meet, auth.go (which of them are
 // believed), and controlqueue.go. Then what a detector has to do with the switch: view.go (what it
@@ -44,7 +44,7 @@
 //	         if it is malformed, above a rate or a budget, or the link is down
 //	leaves:  TxFrames and TxBytes of the egress port, each copy of a flooded frame
 //	dropped: Drops of the ingress port, by reason; TxDropped of the queue too, if an action drops there
-//	lost:    of Drops also LosslessLost, LostBy and LostOf, if its class is lossless and its Fate Lost
+//	lost:    of Drops also LosslessLost, LostBy and LostOf, if its priority is lossless and its Fate Lost
 //
 // What it does not do: it reads no clock (now comes in), owns no socket, no
 // goroutine and no lock, and knows no detector by name.

@@ -16,9 +16,9 @@ import (
 
 // ECN is which frames to mark, and when: RED and Phantom are each on or off.
 type ECN struct {
-	Classes unit.ClassSet // of the queue; none: nothing is marked
-	RED     RED
-	Phantom Phantom
+	Priorities unit.PrioritySet // of the queue; none: nothing is marked
+	RED        RED
+	Phantom    Phantom
 	// Seed is of RED's coin.
 	Seed uint64
 }
@@ -57,12 +57,12 @@ const maxQueue = 1 << 30
 type marker struct {
 	ECN
 	coin   stat.Rand
-	queues []phantomQueue // by port and class; nil without a phantom queue
+	queues []phantomQueue // by port and priority; nil without a phantom queue
 }
 
 func newMarker(e ECN, ports int) marker {
 	m := marker{ECN: e, coin: stat.Rand(e.Seed)}
-	if e.Classes != 0 && e.Phantom.Drain > 0 {
+	if e.Priorities != 0 && e.Phantom.Drain > 0 {
 		m.queues = make([]phantomQueue, ports*unit.Priorities)
 	}
 	return m

@@ -34,13 +34,13 @@ type slowPhantom struct {
 }
 
 // marks reports whether a frame that leaves left bytes in its queue is marked.
-func (m *slowMarker) marks(now unit.Time, out unit.Port, class unit.Priority, rate unit.Rate, frame []byte, ect bool, left int) bool {
-	if !m.Classes.Has(class) {
+func (m *slowMarker) marks(now unit.Time, out unit.Port, priority unit.Priority, rate unit.Rate, frame []byte, ect bool, left int) bool {
+	if !m.Priorities.Has(priority) {
 		return false
 	}
 	over := false
 	if m.Phantom.Drain > 0 {
-		id := [2]int{int(out), int(class)}
+		id := [2]int{int(out), int(priority)}
 		q := m.phantom[id]
 		if q == nil {
 			q = &slowPhantom{bytes: new(big.Rat)}
@@ -98,7 +98,7 @@ func TestECN(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	total := 0
 	for n := range 40 {
-		e := ECN{Classes: unit.ClassSet(r.IntN(4)<<3 | r.IntN(2)), Seed: r.Uint64()}
+		e := ECN{Priorities: unit.PrioritySet(r.IntN(4)<<3 | r.IntN(2)), Seed: r.Uint64()}
 		if n%4 != 1 {
 			e.RED = RED{Kmin: r.IntN(3000), Pmax: 1 + r.IntN(100)}
 			e.RED.Kmax = max(1, e.RED.Kmin+r.IntN(4000)*(n%3))
@@ -120,24 +120,24 @@ func TestECN(t *testing.T) {
 			for range r.IntN(6) {
 				id++
 				d := datagram{
-					dst: stationMAC(out), src: stationMAC(0), class: []unit.Priority{0, 3, 4}[r.IntN(3)], ecn: uint8(r.IntN(4)),
+					dst: stationMAC(out), src: stationMAC(0), priority: []unit.Priority{0, 3, 4}[r.IntN(3)], ecn: uint8(r.IntN(4)),
 					size: 60 + r.IntN(1400), ttl: uint8(1 + r.IntN(255)), sport: uint16(1 + r.IntN(60000)), id: id,
 				}
-				f, class := d.frame(), d.class
+				f, priority := d.frame(), d.priority
 				switch r.IntN(8) {
 				case 0:
 					f = tagged(f, 5) // trusted is the DSCP
 				case 1:
-					f, class = plain(d.dst, d.src, d.size), 0
+					f, priority = plain(d.dst, d.src, d.size), 0
 				}
-				before := s.Queue(out, class).Frames()
+				before := s.Queue(out, priority).Frames()
 				s.receive(0, f)
-				if s.Queue(out, class).Frames() > before {
-					queues[out][class] = append(queues[out][class], f)
+				if s.Queue(out, priority).Frames() > before {
+					queues[out][priority] = append(queues[out][priority], f)
 				}
 			}
 			for _, f := range s.lend(out, r.IntN(6)) {
-				q := &queues[out][f.OutClass]
+				q := &queues[out][f.OutPriority]
 				in := (*q)[0]
 				*q = (*q)[1:]
 				left := 0
@@ -148,9 +148,9 @@ func TestECN(t *testing.T) {
 				ip := in[off-2] == 8 && in[off-1] == 0
 				ect := ip && (in[off+1]&3 == 1 || in[off+1]&3 == 2)
 				want := in
-				if ref.marks(s.now, out, f.OutClass, s.cfg.Ports[out].Rate, in, ect, left) {
+				if ref.marks(s.now, out, f.OutPriority, s.cfg.Ports[out].Rate, in, ect, left) {
 					want = marked(t, in)
-					counts[out][f.OutClass]++
+					counts[out][f.OutPriority]++
 					total++
 				}
 				if !bytes.Equal(f.Data, want) {
@@ -168,7 +168,7 @@ func TestECN(t *testing.T) {
 				s.advance(unit.Second)
 			}
 		}
-		if e.Classes == 0 && s.marker.coin != stat.Rand(e.Seed) {
+		if e.Priorities == 0 && s.marker.coin != stat.Rand(e.Seed) {
 			t.Errorf("run %d: something was drawn, and nothing is to be marked", n)
 		}
 	}
@@ -190,9 +190,9 @@ func ecnOf(frames [][]byte) string {
 // are marked, if their sender heeds it.
 func TestRED(t *testing.T) {
 	for ecn, want := range []string{0: "00000", 1: "33111", 2: "33222", 3: "33333"} {
-		s := newTestSwitch(t, 2, func(c *Config) { c.ECN = ECN{Classes: 1 << 3, RED: RED{Kmin: 2000, Kmax: 2000, Pmax: 100}} })
+		s := newTestSwitch(t, 2, func(c *Config) { c.ECN = ECN{Priorities: 1 << 3, RED: RED{Kmin: 2000, Kmax: 2000, Pmax: 100}} })
 		for range 5 {
-			s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), class: 3, ecn: uint8(ecn)}.frame())
+			s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), priority: 3, ecn: uint8(ecn)}.frame())
 		}
 		if got := ecnOf(s.transmit(1, 8)); got != want {
 			t.Errorf("ECN %d leaves as %s, want %s", ecn, got, want)
@@ -203,8 +203,8 @@ func TestRED(t *testing.T) {
 		s.transmit(0, 8) // the pause
 	}
 	// What waits for a link that goes down does not leave.
-	s := newTestSwitch(t, 2, func(c *Config) { c.ECN = ECN{Classes: 1 << 3, RED: RED{Kmax: 1, Pmax: 100}} })
-	s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), class: 3, ecn: 2}.frame(), between(0, 1, 3, 1))
+	s := newTestSwitch(t, 2, func(c *Config) { c.ECN = ECN{Priorities: 1 << 3, RED: RED{Kmax: 1, Pmax: 100}} })
+	s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), priority: 3, ecn: 2}.frame(), between(0, 1, 3, 1))
 	s.link(1, false)
 	if n := s.Counters(1).Marked[3]; n != 0 {
 		t.Errorf("%d marks on frames that were dropped", n)
@@ -215,7 +215,7 @@ func TestRED(t *testing.T) {
 func TestChance(t *testing.T) {
 	const n = 100_000
 	for _, pmax := range []int{1, 10, 100} {
-		m := newMarker(ECN{Classes: 1 << 3, RED: RED{Kmin: 5000, Kmax: 25_000, Pmax: pmax}, Seed: 7}, 1)
+		m := newMarker(ECN{Priorities: 1 << 3, RED: RED{Kmin: 5000, Kmax: 25_000, Pmax: pmax}, Seed: 7}, 1)
 		if m.early(5000) || !m.early(25_001) || m.coin != 7 {
 			t.Errorf("pmax %d: up to Kmin none is marked, above Kmax all, and nothing is drawn", pmax)
 		}
@@ -247,8 +247,8 @@ func TestPhantom(t *testing.T) {
 		}
 	}
 	for mark, want := range map[int]string{1023: "3", 1024: "2"} { // 1000 bytes and what goes with them on a wire
-		s := newTestSwitch(t, 2, func(c *Config) { c.ECN = ECN{Classes: 1 << 3, Phantom: Phantom{Drain: 95, Mark: mark}} })
-		s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), class: 3, ecn: 2}.frame())
+		s := newTestSwitch(t, 2, func(c *Config) { c.ECN = ECN{Priorities: 1 << 3, Phantom: Phantom{Drain: 95, Mark: mark}} })
+		s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), priority: 3, ecn: 2}.frame())
 		if got := ecnOf(s.transmit(1, 1)); got != want {
 			t.Errorf("a phantom queue that marks above %d bytes: a frame leaves with %s, want %s", mark, got, want)
 		}
@@ -258,8 +258,8 @@ func TestPhantom(t *testing.T) {
 // A flooded frame shares its bytes with copies on other wires, and is marked only once it is
 // the last.
 func TestMarkFlooded(t *testing.T) {
-	s := newTestSwitch(t, 3, func(c *Config) { c.ECN = ECN{Classes: 1 << 3, Phantom: Phantom{Drain: 1}} })
-	flood := datagram{dst: unit.Broadcast, src: stationMAC(0), class: 3, ecn: 2}.frame()
+	s := newTestSwitch(t, 3, func(c *Config) { c.ECN = ECN{Priorities: 1 << 3, Phantom: Phantom{Drain: 1}} })
+	flood := datagram{dst: unit.Broadcast, src: stationMAC(0), priority: 3, ecn: 2}.frame()
 	s.receive(0, flood)
 	if got := ecnOf([][]byte{s.lend(1, 1)[0].Data}); got != "2" {
 		t.Errorf("the first of two leaves with %s, want 2", got)

@@ -74,7 +74,7 @@ func (d *flowDrops) of(flow detect.FlowID) *FlowDrops {
 // first 4096, and of frames that are not IPv4.
 func (s *Switch) FlowDrops() (flows []FlowDrops, other FlowDrops) { return s.lost.flows, s.lost.other }
 
-// countLost counts a lossless frame that came in class c and is lost.
+// countLost counts a lossless frame that came in priority c and is lost.
 func (k *PortCounters) countLost(c unit.Priority, r Reason) {
 	k.LosslessLost++
 	k.LostBy[r]++

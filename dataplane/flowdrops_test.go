@@ -34,7 +34,7 @@ func TestFlowDrops(t *testing.T) {
 	}
 }
 
-// A frame that has no way on is lost with its class, and the flow is told.
+// A frame that has no way on is lost with its priority, and the flow is told.
 func TestLostWithoutAWay(t *testing.T) {
 	s := newTestSwitch(t, 3, nil)
 	s.link(1, false)
@@ -43,6 +43,6 @@ func TestLostWithoutAWay(t *testing.T) {
 	c := s.Counters(0)
 	flows, _ := s.FlowDrops()
 	if c.LosslessLost != 1 || c.LostBy[DropNoPort] != 1 || c.LostOf[3] != 1 || len(flows) != 1 || flows[0].Lost != 1 {
-		t.Errorf("lost %d, by reason %d, of class 3 %d, flows %+v; want 1, 1, 1 and one that lost 1", c.LosslessLost, c.LostBy[DropNoPort], c.LostOf[3], flows)
+		t.Errorf("lost %d, by reason %d, of priority 3 %d, flows %+v; want 1, 1, 1 and one that lost 1", c.LosslessLost, c.LostBy[DropNoPort], c.LostOf[3], flows)
 	}
 }

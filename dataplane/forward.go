@@ -115,7 +115,7 @@ func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
 	}
 	// Option 3 of Guo et al., section 4.2: of an incomplete entry lossless frames are dropped,
 	// which is what keeps the ring from closing. It is on purpose, and no loss.
-	if s.cfg.NoFlood && s.lossless.Has(f.Info.Class) {
+	if s.cfg.NoFlood && s.lossless.Has(f.Info.Priority) {
 		s.drop(f, DropIncompleteARP)
 		return
 	}
@@ -148,7 +148,7 @@ func (s *Switch) askARP(ip uint32, subnet int) (silent bool) {
 		return silent
 	}
 	s.arps.ask(s.now, ip)
-	// The request counts as come in by the subnet's first port, whose address it bears, in class
+	// The request counts as come in by the subnet's first port, whose address it bears, in priority
 	// 0, like any untagged frame that is not IPv4: what becomes of it is in that port's counters.
 	f := s.pool.Get()
 	f.Data = f.Data[:ether.MinLen]
@@ -171,20 +171,20 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		s.drop(f, DropNoPort)
 		return
 	}
-	if s.cfg.NoFlood && s.lossless.Has(f.Info.Class) {
+	if s.cfg.NoFlood && s.lossless.Has(f.Info.Priority) {
 		// A flooded frame waits in queues that are not on its way. If it is charged, a pause at
 		// any of them holds up its sender: so flooding closes a ring (Guo et al., section 4.2).
-		// In a lossy class it is charged to nobody.
-		s.setClass(f, s.classes.lossy)
+		// In a lossy priority it is charged to nobody.
+		s.setPriority(f, s.priorities.lossy)
 	} else {
-		// Copies share the bytes, and so what is written into them (the class) and the one
+		// Copies share the bytes, and so what is written into them (the priority) and the one
 		// charge. Ports for which either differs are flooded to apart, by a frame of its own.
 		same := s.sameAccount(f, outs)
 		if same != outs {
 			s.floodAlso(f, outs&^same)
 		}
 		outs = same
-		s.setClass(f, s.outClass(f, outs.First()))
+		s.setPriority(f, s.outPriority(f, outs.First()))
 	}
 	if outs = s.withoutDropping(f, outs); outs == 0 {
 		s.free(f) // each of its copies is counted
@@ -229,12 +229,12 @@ func (s *Switch) noCopies(f *buffer.Frame, outs unit.PortSet) {
 
 // enqueue admits a frame and puts it into the queue of one port.
 func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
-	s.setClass(f, s.outClass(f, out))
+	s.setPriority(f, s.outPriority(f, out))
 	// Before admit: what a queue drops is charged to nobody. The frame counts at both ends of
 	// its way, TxDropped at the egress and Drops at the ingress.
 	m := &s.ports[out].acted
-	if m.dropping().Has(f.OutClass) {
-		s.ports[out].count.TxDropped[f.OutClass]++
+	if m.dropping().Has(f.OutPriority) {
+		s.ports[out].count.TxDropped[f.OutPriority]++
 		s.drop(f, DropResponse)
 		return
 	}
@@ -243,10 +243,10 @@ func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 	}
 }
 
-// admit charges a frame of a lossless class, which will leave by out, to its bucket, or drops
+// admit charges a frame of a lossless priority, which will leave by out, to its priority group, or drops
 // it; one for a lossy queue, or of a lossy turn, is charged to nobody. xoff says that the
-// frame made its bucket XOFF, which push tells when the frame is queued. Preconditions:
-// setClass has set InClass and OutClass, which with In and Len are fixed from here on. A frame
+// frame made its priority group XOFF, which push tells when the frame is queued. Preconditions:
+// setPriority has set InPriority and OutPriority, which with In and Len are fixed from here on. A frame
 // that is not ok is gone.
 func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {
 	// The frame has its slot already. Refusing it gives that back, so that the reserve stays
@@ -255,13 +255,13 @@ func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {
 		s.drop(f, DropNoSlot)
 		return false, false
 	}
-	b, q := detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: f.OutClass}
-	// Both classes have to be lossless: a lossy one at the ingress has no account, and by a lossy
+	b, q := detect.PG{Port: f.In, Priority: f.InPriority}, detect.Queue{Port: out, Priority: f.OutPriority}
+	// Both priorities have to be lossless: a lossy one at the ingress has no account, and by a lossy
 	// one at the egress the frame may be dropped, so it must hold nobody up.
-	if !s.lossless.Has(f.InClass) || !s.lossless.Has(f.OutClass) || s.isLossy(b, q) {
+	if !s.lossless.Has(f.InPriority) || !s.lossless.Has(f.OutPriority) || s.isLossy(b, q) {
 		return true, false
 	}
-	v, xoff := s.mmu.Admit(f.In, f.InClass, f.Len)
+	v, xoff := s.mmu.Admit(f.In, f.InPriority, f.Len)
 	// The upstream did not stop in time, or does not know pauses.
 	if v == buffer.HeadroomFull {
 		s.drop(f, s.ports[f.In].full())
@@ -276,7 +276,7 @@ func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {
 // does not take back.
 func (s *Switch) hasSlot() bool { return s.pool.Free()-1 > s.reserve }
 
-// full is why a frame is dropped that finds no room in its bucket.
+// full is why a frame is dropped that finds no room in its priority group.
 func (p *port) full() Reason {
 	if p.cfg.FacesStack {
 		return DropStack
@@ -284,7 +284,7 @@ func (p *port) full() Reason {
 	return DropHeadroom
 }
 
-// push puts an admitted frame into (out, f.OutClass) and tells what that changes. The order is
+// push puts an admitted frame into (out, f.OutPriority) and tells what that changes. The order is
 // what detectors and logs rely on: the frame is in the queue and in M when the detector hears of
 // it (detect: a View shows the state after the event), Enqueue comes before XOFF, and XOFF before
 // the pause frame is asked for.
@@ -294,7 +294,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 		return
 	}
 	p := &s.ports[out]
-	c := f.OutClass
+	c := f.OutPriority
 	p.queues[c].Push(f)
 	if f.Flooded {
 		s.flooded++
@@ -302,26 +302,26 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	}
 	p.backlog.Add(c)
 	s.ready.Add(out)
-	bucket, queue := detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}
+	pg, queue := detect.PG{Port: f.In, Priority: f.InPriority}, detect.Queue{Port: out, Priority: c}
 	n := s.mmu.Charge(f.Len)
-	held := s.mmu.Hold(f.In, f.InClass, out, c, n)
-	s.detector.Enqueue(s.now, bucket, queue, flowOf(f), n)
-	// A bucket that has just gone XOFF has all its edges logged, this one among them; otherwise
+	held := s.mmu.Hold(f.In, f.InPriority, out, c, n)
+	s.detector.Enqueue(s.now, pg, queue, flowOf(f), n)
+	// A priority group that has just gone XOFF has all its edges logged, this one among them; otherwise
 	// only this one has changed.
 	if xoff {
-		s.pauseBucket(bucket, queue)
+		s.pausePG(pg, queue)
 	} else if p.paused.Has(c) {
-		s.heldMoved(bucket, queue, held-n, held)
+		s.heldMoved(pg, queue, held-n, held)
 	}
 }
 
-// pushLossy puts a frame that is charged to nobody into (out, f.OutClass), or drops it
-// if there is no room. The frame is in no M, and the detector is not told: a bucket that is not
-// charged for it does not wait for it. The queue may be of a lossless class, made lossy by an
+// pushLossy puts a frame that is charged to nobody into (out, f.OutPriority), or drops it
+// if there is no room. The frame is in no M, and the detector is not told: a priority group that is not
+// charged for it does not wait for it. The queue may be of a lossless priority, made lossy by an
 // action or for one turn; the frame takes its place at the end like any other, so order is kept.
 func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 	p := &s.ports[out]
-	t := s.turnOfFrame(f, detect.Queue{Port: out, Class: f.OutClass})
+	t := s.turnOfFrame(f, detect.Queue{Port: out, Priority: f.OutPriority})
 	if why := s.noRoom(f, p, t); why != NoReason {
 		s.drop(f, why)
 		return
@@ -335,8 +335,8 @@ func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 		orig.Uncharged = true
 		s.uncharged++
 	}
-	p.queues[f.OutClass].Push(f)
-	p.backlog.Add(f.OutClass)
+	p.queues[f.OutPriority].Push(f)
+	p.backlog.Add(f.OutPriority)
 	s.ready.Add(out)
 }
 
@@ -348,14 +348,14 @@ func (s *Switch) noRoom(f *buffer.Frame, p *port, t *turn) Reason {
 		return DropNoSlot
 	// A lossy turn has a bound of its own, beside what waits in its queue from elsewhere, unless
 	// the queue is lossy as a whole. press counts the frame whether or not it finds room.
-	case t != nil && !p.acted.unheeded().Has(f.OutClass):
+	case t != nil && !p.acted.unheeded().Has(f.OutPriority):
 		if !s.press(t, f.Len) {
 			return DropLossyTurn
 		}
-	case s.mmu.AdmitLossy(p.queues[f.OutClass].Bytes(), f.Len):
+	case s.mmu.AdmitLossy(p.queues[f.OutPriority].Bytes(), f.Len):
 	// The reason tells whose doing it is: a rule or an action made the way of a lossless frame
 	// lossy, or the frame was lossy from the start.
-	case s.lossless.Has(f.InClass):
+	case s.lossless.Has(f.InPriority):
 		return DropLossyPort
 	default:
 		return DropLossyQueue

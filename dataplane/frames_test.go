@@ -15,7 +15,7 @@ import (
 type datagram struct {
 	dst, src     unit.MAC
 	from, to     string
-	class        unit.Priority // as DSCP class << 3
+	priority     unit.Priority // as DSCP priority << 3
 	ecn          uint8         // the two bits behind the code point
 	ttl          uint8         // 64
 	sport, dport uint16        // 49152, 4791
@@ -38,7 +38,7 @@ func (d datagram) frame() []byte {
 	ether.SetAddresses(f, d.dst, d.src)
 	binary.BigEndian.PutUint16(f[12:], ether.TypeIPv4)
 	ip := f[ether.HeaderLen:]
-	ether.PutIPv4(ip, uint8(d.class)<<5|d.ecn, d.ttl, d.proto, len(ip), ip32(d.from), ip32(d.to))
+	ether.PutIPv4(ip, uint8(d.priority)<<5|d.ecn, d.ttl, d.proto, len(ip), ip32(d.from), ip32(d.to))
 	udp := ip[ether.IPv4Len:]
 	binary.BigEndian.PutUint16(udp, d.sport)
 	binary.BigEndian.PutUint16(udp[2:], d.dport)
@@ -59,14 +59,14 @@ func or[T comparable](v, otherwise T) T {
 
 // between is a frame of 1000 bytes from the station behind one port to the one
 // behind another.
-func between(in, out unit.Port, class unit.Priority, id uint32) []byte {
-	return datagram{dst: stationMAC(out), src: stationMAC(in), class: class, id: id}.frame()
+func between(in, out unit.Port, priority unit.Priority, id uint32) []byte {
+	return datagram{dst: stationMAC(out), src: stationMAC(in), priority: priority, id: id}.frame()
 }
 
 // several is n such frames, ids from 1.
-func several(n int, in, out unit.Port, class unit.Priority) (fs [][]byte) {
+func several(n int, in, out unit.Port, priority unit.Priority) (fs [][]byte) {
 	for i := range n {
-		fs = append(fs, between(in, out, class, uint32(i+1)))
+		fs = append(fs, between(in, out, priority, uint32(i+1)))
 	}
 	return fs
 }
@@ -85,7 +85,7 @@ func plain(dst, src unit.MAC, n int) []byte {
 	return f
 }
 
-// pfc is a PFC frame for some classes, without a TLV.
+// pfc is a PFC frame for some priorities, without a TLV.
 func pfc(quanta map[unit.Priority]uint16) []byte {
 	f := pfcframe.Frame{Src: [6]byte{2, 0xcc}}
 	for c, q := range quanta {
@@ -97,20 +97,20 @@ func pfc(quanta map[unit.Priority]uint16) []byte {
 	return b
 }
 
-// pfcWith is a PFC frame for the TLV's class that carries it.
+// pfcWith is a PFC frame for the TLV's priority that carries it.
 func pfcWith(quanta uint16, t itsyhdr.TLV) []byte {
-	b := pfc(map[unit.Priority]uint16{t.Class: quanta})
+	b := pfc(map[unit.Priority]uint16{t.Priority: quanta})
 	itsyhdr.Put(b[pfcframe.PadOffset:], t)
 	return b
 }
 
-// pauseOf is the pause frame of a bucket's period, as a switch without a label
+// pauseOf is the pause frame of a priority group's period, as a switch without a label
 // sends it; resumeOf its end.
-func pauseOf(class unit.Priority, quanta uint16, period uint8) []byte {
-	return pfcWith(quanta, itsyhdr.TLV{Class: class, Period: period})
+func pauseOf(priority unit.Priority, quanta uint16, period uint8) []byte {
+	return pfcWith(quanta, itsyhdr.TLV{Priority: priority, Period: period})
 }
 
-func resumeOf(class unit.Priority, period uint8) []byte { return pauseOf(class, 0, period) }
+func resumeOf(priority unit.Priority, period uint8) []byte { return pauseOf(priority, 0, period) }
 
 func message(t itsyhdr.TLV) []byte {
 	b := make([]byte, itsyhdr.MessageLen)

@@ -31,7 +31,7 @@ type testSwitch struct {
 }
 
 // The profile of test switches: with frames of 1000 bytes the fourth makes a
-// bucket XOFF, the seventh is lost, and a bucket of three resumes.
+// priority group XOFF, the seventh is lost, and a priority group of three resumes.
 var testProfile = buffer.Profile{StaticTh: 4000, XONOffset: 1000, XOFF: 2000}
 
 // portMAC is the address of a switch's port, stationMAC that of the station behind
@@ -41,7 +41,7 @@ func stationMAC(p unit.Port) unit.MAC { return 0x02aa00000000 + unit.MAC(p) }
 func peerMAC(p unit.Port) unit.MAC    { return 0x02bb00000000 + unit.MAC(p) }
 
 // testConfig is a bridge of n ports of unlimited rate that knows a station behind
-// each, with lossless classes 3 and 4.
+// each, with lossless priorities 3 and 4.
 func testConfig(n int) Config {
 	c := Defaults()
 	c.ID, c.Name = 7, "sw7"
@@ -181,26 +181,26 @@ func (s *testSwitch) wantNothing(outs ...unit.Port) {
 	}
 }
 
-// wantPause wants a pause frame for class of this period from a port, with a label
-// of which Class and Period are filled in.
-func (s *testSwitch) wantPause(out unit.Port, class unit.Priority, period uint8, label itsyhdr.TLV) {
+// wantPause wants a pause frame for priority of this period from a port, with a label
+// of which Priority and Period are filled in.
+func (s *testSwitch) wantPause(out unit.Port, priority unit.Priority, period uint8, label itsyhdr.TLV) {
 	s.t.Helper()
-	s.wantPFC(out, class, s.cfg.Quanta, period, label)
+	s.wantPFC(out, priority, s.cfg.Quanta, period, label)
 }
 
-func (s *testSwitch) wantResume(out unit.Port, class unit.Priority, period uint8) {
+func (s *testSwitch) wantResume(out unit.Port, priority unit.Priority, period uint8) {
 	s.t.Helper()
-	s.wantPFC(out, class, 0, period, itsyhdr.TLV{})
+	s.wantPFC(out, priority, 0, period, itsyhdr.TLV{})
 }
 
-func (s *testSwitch) wantPFC(out unit.Port, class unit.Priority, quanta uint16, period uint8, label itsyhdr.TLV) {
+func (s *testSwitch) wantPFC(out unit.Port, priority unit.Priority, quanta uint16, period uint8, label itsyhdr.TLV) {
 	s.t.Helper()
-	label.Class, label.Period = class, period
-	want := pfcframe.Frame{Src: portMAC(out).Bytes(), Enable: 1 << class}
-	want.Quanta[class] = quanta
+	label.Priority, label.Period = priority, period
+	want := pfcframe.Frame{Src: portMAC(out).Bytes(), Enable: 1 << priority}
+	want.Quanta[priority] = quanta
 	got := s.transmit(out, 1)
 	if len(got) != 1 {
-		s.t.Fatalf("port %d sends nothing, want a PFC frame of %d quanta for class %d", out, quanta, class)
+		s.t.Fatalf("port %d sends nothing, want a PFC frame of %d quanta for priority %d", out, quanta, priority)
 	}
 	f, pad, err := pfcframe.Parse(got[0])
 	if err != nil || f != want {
@@ -317,7 +317,7 @@ func (s *testSwitch) wantDrained() {
 		for c := range unit.Priority(unit.Priorities) {
 			n, _ := s.mmu.Bytes(p, c)
 			if on, _ := s.mmu.XOFF(p, c); n != 0 || on || s.Queue(p, c).Bytes() != 0 || s.Queue(p, c).Frames() != 0 {
-				s.t.Errorf("accounts: drained, but bucket (%d, %d) holds %d bytes, XOFF %v, and the queue %d", p, c, n, on, s.Queue(p, c).Bytes())
+				s.t.Errorf("accounts: drained, but priority group (%d, %d) holds %d bytes, XOFF %v, and the queue %d", p, c, n, on, s.Queue(p, c).Bytes())
 			}
 			for o := range unit.Port(s.Ports()) {
 				if m := s.mmu.Held(p, c, o, c); m != 0 {
@@ -337,7 +337,7 @@ type recorder struct {
 	calls []string
 	queue bool // also note Enqueue and Empty
 	// label answers Label; nil for no label. onCall runs at each call.
-	label  func(b detect.Bucket) itsyhdr.TLV
+	label  func(b detect.PG) itsyhdr.TLV
 	onCall func(call string)
 	// deadline is what Deadline answers, Never while it is 0; Tick clears it.
 	deadline unit.Time
@@ -358,13 +358,13 @@ func (r *recorder) note(format string, args ...any) {
 
 func (r *recorder) Name() string { return "recorder" }
 
-func (r *recorder) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
-	r.note("XOFF %s by %s", text(b.Port, b.Class), text(cause.Port, cause.Class))
+func (r *recorder) XOFF(_ unit.Time, b detect.PG, cause detect.Queue) {
+	r.note("XOFF %s by %s", text(b.Port, b.Priority), text(cause.Port, cause.Priority))
 }
 
-func (r *recorder) XON(_ unit.Time, b detect.Bucket) { r.note("XON %s", text(b.Port, b.Class)) }
+func (r *recorder) XON(_ unit.Time, b detect.PG) { r.note("XON %s", text(b.Port, b.Priority)) }
 
-func (r *recorder) Label(_ unit.Time, b detect.Bucket) itsyhdr.TLV {
+func (r *recorder) Label(_ unit.Time, b detect.PG) itsyhdr.TLV {
 	if r.label == nil {
 		return itsyhdr.TLV{}
 	}
@@ -377,17 +377,17 @@ func (r *recorder) Pause(_ unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool)
 		how = "fresh"
 	}
 	if t == (itsyhdr.TLV{}) {
-		r.note("Pause %s %s", text(q.Port, q.Class), how)
+		r.note("Pause %s %s", text(q.Port, q.Priority), how)
 	} else {
-		r.note("Pause %s %s with %v", text(q.Port, q.Class), how, t)
+		r.note("Pause %s %s with %v", text(q.Port, q.Priority), how, t)
 	}
 }
 
 func (r *recorder) Resume(_ unit.Time, q detect.Queue, expired bool) {
 	if expired {
-		r.note("Expire %s", text(q.Port, q.Class))
+		r.note("Expire %s", text(q.Port, q.Priority))
 	} else {
-		r.note("Resume %s", text(q.Port, q.Class))
+		r.note("Resume %s", text(q.Port, q.Priority))
 	}
 }
 
@@ -395,15 +395,15 @@ func (r *recorder) Message(_ unit.Time, p unit.Port, t itsyhdr.TLV) {
 	r.note("Message at %d: %v", p, t)
 }
 
-func (r *recorder) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ detect.FlowID, _ int) {
+func (r *recorder) Enqueue(_ unit.Time, b detect.PG, q detect.Queue, _ detect.FlowID, _ int) {
 	if r.queue {
-		r.note("Enqueue %s in %s", text(b.Port, b.Class), text(q.Port, q.Class))
+		r.note("Enqueue %s in %s", text(b.Port, b.Priority), text(q.Port, q.Priority))
 	}
 }
 
 func (r *recorder) Empty(_ unit.Time, q detect.Queue) {
 	if r.queue {
-		r.note("Empty %s", text(q.Port, q.Class))
+		r.note("Empty %s", text(q.Port, q.Priority))
 	}
 }
 
@@ -425,10 +425,10 @@ func (r *recorder) Tick(now unit.Time) {
 
 func text(p unit.Port, c unit.Priority) string { return fmt.Sprintf("%d.%d", p, c) }
 
-// eventText is an event in the words of these tests: buckets and queues as
-// port.class.
+// eventText is an event in the words of these tests: priority groups and queues as
+// port.priority.
 func eventText(e event.Event) string {
-	b, q := text(e.Port, e.Class), text(e.Out, e.OutClass)
+	b, q := text(e.Port, e.Priority), text(e.Out, e.OutPriority)
 	period := ""
 	if e.HasPeriod {
 		period = fmt.Sprintf(" period %d", e.Period)

@@ -28,13 +28,13 @@ func TestHeadersOnly(t *testing.T) {
 		withHosts(c)
 		c.Ports[3].Rate = 1000 * mega
 	})
-	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3}
+	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", priority: 3}
 	f := d.frame()
 	s.headersOnly(0, 42, f, f, f)
 	s.wantNothing(0)
 	s.headersOnly(0, 42, f)
 	s.wantPause(0, 3, 1, itsyhdr.TLV{}) // 4000 bytes
-	if got := s.Held(detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 3, Class: 3}); got != 4000 {
+	if got := s.Held(detect.PG{Port: 0, Priority: 3}, detect.Queue{Port: 3, Priority: 3}); got != 4000 {
 		t.Errorf("M = %d, want 4000", got)
 	}
 	got := s.transmit(3, 1)
@@ -58,7 +58,7 @@ func TestSharedPool(t *testing.T) {
 	pool := buffer.NewPool(200, 200, 20, 128)
 	share := func(c *Config) { c.Pool, c.Batch, c.MAC = pool, 1, nil }
 	a, b := newTestSwitch(t, 3, share), newTestSwitch(t, 3, share)
-	f := datagram{dst: stationMAC(9), src: stationMAC(0), class: 3}.frame()
+	f := datagram{dst: stationMAC(9), src: stationMAC(0), priority: 3}.frame()
 	for range 4 {
 		a.headersOnly(0, 60, f)
 		b.headersOnly(1, 60, f)

@@ -11,7 +11,7 @@ import (
 // A flooded frame counts once, with all the paused queues that it waits in.
 func TestHolds(t *testing.T) {
 	s := newTestSwitch(t, 4, func(c *Config) { c.MAC = c.MAC[:2] })
-	b := detect.Bucket{Port: 0, Class: 3}
+	b := detect.PG{Port: 0, Priority: 3}
 	want := func(flooded bool, want ...Holds) {
 		t.Helper()
 		if got := s.AppendHolds(nil, b); !slices.Equal(got, want) || s.HasFlooded() != flooded {
@@ -23,9 +23,9 @@ func TestHolds(t *testing.T) {
 	s.receive(2, pauseOf(4, 65535, 1))
 	want(false)
 	s.receive(0, between(0, 1, 3, 1), between(0, 1, 3, 2))
-	s.receive(3, between(3, 1, 3, 3)) // another bucket's
+	s.receive(3, between(3, 1, 3, 3)) // another priority group's
 	want(false, Holds{ports(1), 3, 2000, false})
-	unknown := datagram{dst: stationMAC(9), src: stationMAC(0), class: 3}.frame()
+	unknown := datagram{dst: stationMAC(9), src: stationMAC(0), priority: 3}.frame()
 	s.receive(0, unknown, unknown) // to ports 1, 2 and 3, of which 3 is not paused
 	want(true, Holds{ports(1), 3, 2000, false}, Holds{ports(1, 2), 3, 2000, true})
 	s.drain(3)
@@ -50,26 +50,26 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// holdsAgree wants the holds of every bucket to tell what M and the account tell.
+// holdsAgree wants the holds of every priority group to tell what M and the account tell.
 func (c *chaos) holdsAgree() {
 	c.t.Helper()
 	for in := range unit.Port(4) {
-		for _, class := range []unit.Priority{3, 4} {
-			b := detect.Bucket{Port: in, Class: class}
+		for _, priority := range []unit.Priority{3, 4} {
+			b := detect.PG{Port: in, Priority: priority}
 			sum, total := make(map[detect.Queue]int), 0
 			for _, h := range c.AppendHolds(nil, b) {
 				total += h.Bytes
 				for p := range unit.Port(4) {
 					if h.Ports.Has(p) {
-						sum[detect.Queue{Port: p, Class: h.Class}] += h.Bytes
+						sum[detect.Queue{Port: p, Priority: h.Priority}] += h.Bytes
 					}
 				}
 			}
-			if bytes, _ := c.MMU().Bytes(in, class); total > bytes {
-				c.t.Fatalf("%s: bucket %v holds %d bytes, %d of them in paused queues", c.where, b, bytes, total)
+			if bytes, _ := c.MMU().Bytes(in, priority); total > bytes {
+				c.t.Fatalf("%s: priority group %v holds %d bytes, %d of them in paused queues", c.where, b, bytes, total)
 			}
 			for p := range unit.Port(4) {
-				q := detect.Queue{Port: p, Class: class}
+				q := detect.Queue{Port: p, Priority: priority}
 				want := 0
 				if c.Paused(q) {
 					want = c.Held(b, q)

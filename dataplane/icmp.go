@@ -11,8 +11,8 @@ import (
 
 // What a router with an address says by ICMP (RFC 792; RFC 1812, 4.3 and 5.2.7): it answers an
 // echo to its addresses, and tells the source of a datagram that its time is over or that there
-// is no way on. It does so in the lowest lossy class, and of frames of lossy classes only: what
-// a lossless class loses is counted, and must not create frames of another class.
+// is no way on. It does so in the lowest lossy priority, and of frames of lossy priorities only: what
+// a lossless priority loses is counted, and must not create frames of another priority.
 
 // Types and codes of ICMP messages (RFC 792).
 const (
@@ -44,25 +44,25 @@ var icmpErrors = []byte{icmpUnreachable, icmpSourceQuench, icmpRedirect, icmpTim
 
 func newICMPBudget() budget { return budget{each: icmpEach, burst: icmpEach * (icmpBurst - 1)} }
 
-// saysICMP reports whether there is a class in which ICMP messages may leave.
-func (s *Switch) saysICMP() bool { return !s.lossless.Has(s.classes.lossy) }
+// saysICMP reports whether there is a priority in which ICMP messages may leave.
+func (s *Switch) saysICMP() bool { return !s.lossless.Has(s.priorities.lossy) }
 
 // receiveOwn takes a datagram for the switch itself: an echo is answered, and there is no use for
 // anything else.
 func (s *Switch) receiveOwn(f *buffer.Frame) {
 	p := ether.IPv4(f.Data[f.Info.L3:])
-	// An answer needs a lossy class to leave in and a way back. An echo from an address of the
+	// An answer needs a lossy priority to leave in and a way back. An echo from an address of the
 	// switch itself is forged.
 	e := s.fib.lookup(p.Src())
 	if !s.saysICMP() || !isEcho(p) || e == nil || s.isOwnIP(p.Src()) {
 		s.drop(f, DropNotForUs)
 		return
 	}
-	// setClass writes the class into the frame while Info.Class is still the old one; after that
-	// the frame is one of the lossy class, for accounts, bands and rules too. The TTL is that of
+	// setPriority writes the priority into the frame while Info.Priority is still the old one; after that
+	// the frame is one of the lossy priority, for accounts, bands and rules too. The TTL is that of
 	// a new datagram, and ECN bits are not echoed.
-	s.setClass(f, s.classes.lossy)
-	f.Info.Class = s.classes.lossy
+	s.setPriority(f, s.priorities.lossy)
+	f.Info.Priority = s.priorities.lossy
 	ether.PutIPv4(p, p[1]&^ether.CE, icmpTTL, ether.ProtoICMP, p.TotalLen(), p.Dst(), p.Src())
 	setICMPType(p[ether.IPv4Len:], icmpEchoReply)
 	s.addressed(f)
@@ -117,12 +117,12 @@ func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 	clear(g.Data)
 	g.Data[12], g.Data[13] = ether.TypeIPv4>>8, ether.TypeIPv4&0xff
 	datagram := g.Data[ether.HeaderLen:]
-	ether.PutIPv4(datagram, s.classes.dscp[s.classes.lossy]<<2, icmpTTL, ether.ProtoICMP, total, from, p.Src())
+	ether.PutIPv4(datagram, s.priorities.dscp[s.priorities.lossy]<<2, icmpTTL, ether.ProtoICMP, total, from, p.Src())
 	m := datagram[ether.IPv4Len:total]
 	m[0], m[1] = kind, code
 	copy(m[icmpLen:], quote)
 	binary.BigEndian.PutUint16(m[2:], ether.Checksum(m))
-	g.In, g.Info = f.In, buffer.Info{Kind: kindData, Class: s.classes.lossy, L3: ether.HeaderLen}
+	g.In, g.Info = f.In, buffer.Info{Kind: kindData, Priority: s.priorities.lossy, L3: ether.HeaderLen}
 	s.addressed(g)
 	s.forward(unit.NoPort, g, e)
 }
@@ -133,7 +133,7 @@ func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 // in a frame for a group comes so far.
 func (s *Switch) isTold(f *buffer.Frame, p ether.IPv4) bool {
 	switch h := p.HeaderLen(); {
-	case s.lossless.Has(f.Info.Class) || !s.saysICMP() || p.IsFragment() || s.isOwnIP(p.Src()):
+	case s.lossless.Has(f.Info.Priority) || !s.saysICMP() || p.IsFragment() || s.isOwnIP(p.Src()):
 		return false
 	case p.Proto() == ether.ProtoICMP:
 		return len(p) > h && p.TotalLen() > h && !slices.Contains(icmpErrors, p[h])

@@ -24,7 +24,7 @@ func (d datagram) echo(size int) []byte {
 }
 
 // icmpMessage is the ICMP message of a frame with a whole and right header from a gateway to a host
-// of class 0; nil if it is none.
+// of priority 0; nil if it is none.
 func icmpMessage(f []byte, from, to string) []byte {
 	ip := ether.IPv4(f[ether.HeaderLen:])
 	if !ip.Valid(len(ip)) || ip.Proto() != ether.ProtoICMP || ip.Src() != ip32(from) || ip.Dst() != ip32(to) ||
@@ -69,8 +69,8 @@ func TestGatewayAnswersEcho(t *testing.T) {
 	s := newTestSwitch(t, 6, withoutDefault)
 	for _, to := range []string{"10.0.1.1", "10.0.2.1"} {
 		for _, size := range []int{0, 1, 56, 1400} {
-			for _, class := range []unit.Priority{0, 2, 3} {
-				d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: to, ttl: 1, class: class, ecn: ether.CE}
+			for _, priority := range []unit.Priority{0, 2, 3} {
+				d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: to, ttl: 1, priority: priority, ecn: ether.CE}
 				f := d.echo(size)
 				s.receive(0, f)
 				got := s.drain(0)
@@ -78,7 +78,7 @@ func TestGatewayAnswersEcho(t *testing.T) {
 					t.Fatalf("port 0 sends %s, want an answer", frameText(got))
 				}
 				m := icmpMessage(got[0], to, "10.0.1.10")
-				if class == 2 { // lossy as it is: it keeps its code point
+				if priority == 2 { // lossy as it is: it keeps its code point
 					got[0][ether.HeaderLen+1] = 0
 					continue
 				}
@@ -236,7 +236,7 @@ func TestNothingIsTold(t *testing.T) {
 	s := newTestSwitch(t, 6, withoutDefault)
 	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", ttl: 1}
 	lossless := d
-	lossless.class = 3
+	lossless.priority = 3
 	s.wantSilence(lossless.frame(), DropTTL)
 	for _, kind := range icmpErrors {
 		f := edit(d.echo(56), ether.HeaderLen+ether.IPv4Len, kind)
@@ -292,7 +292,7 @@ func TestRouterID(t *testing.T) {
 	}
 }
 
-// A router without a subnet has no address, one without a lossy class no way to speak.
+// A router without a subnet has no address, one without a lossy priority no way to speak.
 func TestRouterThatSaysNothing(t *testing.T) {
 	d := datagram{dst: portMAC(3), src: peerMAC(3), from: "10.9.1.1", to: "10.9.1.2", ttl: 1}
 	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); c.Subnets, c.ARP = nil, nil })

@@ -59,14 +59,14 @@ func TestReceiveWhileDown(t *testing.T) {
 	s.wantNothing(0, 1, 2)
 }
 
-// The control frames of a port are forgotten with its link; buckets that are XOFF when it comes
+// The control frames of a port are forgotten with its link; priority groups that are XOFF when it comes
 // back pause the upstream anew, in the same period.
 func TestLinkUpPausesAnew(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
 	s.receive(0, several(4, 0, 1, 3)...)
 	s.wantPause(0, 3, 1, itsyhdr.TLV{})
 	s.receive(0, several(4, 0, 1, 4)...)
-	s.det.Send(0, label(1)) // to be sent: a pause of class 4 and a message
+	s.det.Send(0, label(1)) // to be sent: a pause of priority 4 and a message
 	s.link(0, false)
 	s.wantNothing(0)
 	s.wantNext(unit.Never)
@@ -81,7 +81,7 @@ func TestLinkUpPausesAnew(t *testing.T) {
 	s.wantEvents("link 0 up", "pause sent 0.3 period 1", "pause sent 0.4 period 1")
 }
 
-// A bucket that resumes while its link is down has nothing to send afterwards: the far
+// A priority group that resumes while its link is down has nothing to send afterwards: the far
 // end starts without pauses too.
 func TestXONWhileDown(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
@@ -101,12 +101,12 @@ func TestLinkDownWhileLent(t *testing.T) {
 	s.lend(1, 3)
 	s.link(1, false)
 	if b, _ := s.MMU().Bytes(0, 3); b != 3000 {
-		t.Errorf("the bucket holds %d bytes, want 3000", b)
+		t.Errorf("the priority group holds %d bytes, want 3000", b)
 	}
 	s.link(1, true)
 	s.sent(1)
 	if b, _ := s.MMU().Bytes(0, 3); b != 0 {
-		t.Errorf("the bucket holds %d bytes, want 0", b)
+		t.Errorf("the priority group holds %d bytes, want 0", b)
 	}
 }
 

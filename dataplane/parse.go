@@ -63,7 +63,7 @@ func (s *Switch) Parse(f *buffer.Frame) {
 	}
 	if tagged {
 		// Also where the DSCP is trusted: a frame that is not IPv4 has no other field for it.
-		i.Class = unit.Priority(pcp)
+		i.Priority = unit.Priority(pcp)
 	}
 	i.Kind, i.L3 = kindData, int16(off)
 	switch etherType {
@@ -86,7 +86,7 @@ func (s *Switch) parseIPv4(i *buffer.Info, p ether.IPv4, n int) {
 		return
 	}
 	if !s.cfg.TrustPCP {
-		i.Class = s.cfg.DSCP[p.DSCP()]
+		i.Priority = s.cfg.DSCP[p.DSCP()]
 	}
 	i.DstIP, i.TTL = p.Dst(), p.TTL()
 	// Kind stays kindData: only route acts on the reason. It is found here because this runs

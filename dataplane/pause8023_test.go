@@ -35,15 +35,15 @@ func heeding(t testing.TB) *testSwitch {
 	})
 }
 
-// everyClass are events or frames of all classes, as text.
-func everyClass(format string) (text []string) {
+// everyPriority are events or frames of all priorities, as text.
+func everyPriority(format string) (text []string) {
 	for c := range unit.Priorities {
 		text = append(text, fmt.Sprintf(format, c))
 	}
 	return text
 }
 
-// A PAUSE stops all classes of a port that heeds it, lossy ones too, until its quanta have passed or
+// A PAUSE stops all priorities of a port that heeds it, lossy ones too, until its quanta have passed or
 // another says 0. The detector hears of the lossless ones.
 func TestPause8023IsHeeded(t *testing.T) {
 	for _, dst := range []unit.MAC{pauseGroup, portMAC(1)} {
@@ -53,13 +53,13 @@ func TestPause8023IsHeeded(t *testing.T) {
 			waiting = append([][]byte{between(0, 1, c, 1)}, waiting...) // 7 leaves before 0
 		}
 		s.receive(1, pause8023(dst, 1000))
-		s.wantEvents(everyClass("paused 1.%d")...)
+		s.wantEvents(everyPriority("paused 1.%d")...)
 		s.wantCalls("Pause 1.3 fresh", "Pause 1.4 fresh")
 		s.receive(0, waiting...)
 		s.wantNothing(1)
 		s.wantNext(s.now + 5120*unit.Microsecond) // 1000 x 512 bit
 		s.receive(1, pause8023(dst, 0))
-		s.wantEvents(everyClass("resumed 1.%d")...)
+		s.wantEvents(everyPriority("resumed 1.%d")...)
 		s.until(s.now + 10*unit.Millisecond)
 		if n := s.Counters(1).TxFrames; n != [unit.Priorities]uint64{1, 1, 1, 1, 1, 1, 1, 1} {
 			t.Errorf("%d frames left after the resume", n)
@@ -82,7 +82,7 @@ func TestPause8023IsHeeded(t *testing.T) {
 	}
 }
 
-// A detector sees each PAUSE in every class, beside the PFC frames of that class, also where an action
+// A detector sees each PAUSE in every priority, beside the PFC frames of that priority, also where an action
 // has it ignored; one that resumes is no pause.
 func TestPause8023IsSeen(t *testing.T) {
 	s := heeding(t)
@@ -95,8 +95,8 @@ func TestPause8023IsSeen(t *testing.T) {
 		if c == 3 {
 			want = 3
 		}
-		if at0, at1 := s.PausesSeen(detect.Queue{Port: 0, Class: c}), s.PausesSeen(detect.Queue{Port: 1, Class: c}); at0 != 0 || at1 != want {
-			t.Errorf("class %d: %d pauses seen at port 0 and %d at port 1, want 0 and %d", c, at0, at1, want)
+		if at0, at1 := s.PausesSeen(detect.Queue{Port: 0, Priority: c}), s.PausesSeen(detect.Queue{Port: 1, Priority: c}); at0 != 0 || at1 != want {
+			t.Errorf("priority %d: %d pauses seen at port 0 and %d at port 1, want 0 and %d", c, at0, at1, want)
 		}
 	}
 	s.wantDrop(0, DropPause8023)
@@ -150,7 +150,7 @@ func TestPause8023Storm(t *testing.T) {
 	}
 	s.wantContained(true)
 	if s.ports[0].paused != 0 {
-		t.Errorf("classes %b are paused", s.ports[0].paused)
+		t.Errorf("priorities %b are paused", s.ports[0].paused)
 	}
 	s.until(s.now + 2*stormBudget)
 	s.wantContained(false)

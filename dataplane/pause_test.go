@@ -10,12 +10,12 @@ import (
 	"softswitch/unit"
 )
 
-// A bucket that crosses its XOFF threshold pauses its upstream with the bucket's
+// A priority group that crosses its XOFF threshold pauses its upstream with the priority group's
 // period and the detector's label; when it has drained to XON it resumes it.
 func TestXOFFPausesUpstream(t *testing.T) {
 	s := newTestSwitch(t, 3, nil)
-	s.det.label = func(b detect.Bucket) itsyhdr.TLV {
-		if b != (detect.Bucket{Port: 0, Class: 3}) {
+	s.det.label = func(b detect.PG) itsyhdr.TLV {
+		if b != (detect.PG{Port: 0, Priority: 3}) {
 			t.Errorf("Label asked for %v", b)
 		}
 		return label(42)
@@ -49,26 +49,26 @@ func TestXOFFPausesUpstream(t *testing.T) {
 	s.wantNoDrops()
 }
 
-// The class that is paused is the one of the bucket, and no other.
-func TestXOFFIsPerPortAndClass(t *testing.T) {
+// The priority that is paused is the one of the priority group, and no other.
+func TestXOFFIsPerPortAndPriority(t *testing.T) {
 	s := newTestSwitch(t, 4, nil)
 	s.receive(0, several(3, 0, 1, 3)...)
 	s.receive(0, several(3, 0, 1, 4)...)
 	s.receive(2, several(3, 2, 1, 3)...)
-	s.wantNothing(0, 2) // nine frames wait in port 1, three in each bucket
+	s.wantNothing(0, 2) // nine frames wait in port 1, three in each priority group
 	s.receive(2, between(2, 3, 3, 9))
-	s.wantPause(2, 3, 1, itsyhdr.TLV{}) // the fourth of its bucket, whatever the queue
+	s.wantPause(2, 3, 1, itsyhdr.TLV{}) // the fourth of its priority group, whatever the queue
 	s.wantNothing(0, 2)
 	s.receive(0, between(0, 3, 4, 9))
 	s.wantPause(0, 4, 1, itsyhdr.TLV{})
 	s.wantNothing(0, 2)
 }
 
-// While a bucket is XOFF its pause is repeated every Refresh; after XON never.
+// While a priority group is XOFF its pause is repeated every Refresh; after XON never.
 func TestRefresh(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
 	n := uint16(0)
-	s.det.label = func(detect.Bucket) itsyhdr.TLV { n++; return label(n) }
+	s.det.label = func(detect.PG) itsyhdr.TLV { n++; return label(n) }
 	s.receive(0, several(4, 0, 1, 3)...)
 	s.wantPause(0, 3, 1, label(1))
 	for i := range uint16(5) {
@@ -95,7 +95,7 @@ func TestRefresh(t *testing.T) {
 	s.wantNext(unit.Never)
 }
 
-// A refresh that is due when the bucket has resumed goes out as the resume.
+// A refresh that is due when the priority group has resumed goes out as the resume.
 func TestRefreshDueAtXON(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
 	s.receive(0, several(4, 0, 1, 3)...)
@@ -106,7 +106,7 @@ func TestRefreshDueAtXON(t *testing.T) {
 	s.wantNothing(0)
 }
 
-// A pause frame is built from the state of the moment at which it leaves. A bucket
+// A pause frame is built from the state of the moment at which it leaves. A priority group
 // that went XOFF, XON and XOFF before its port could send tells the newest period.
 func TestPauseIsStateNotEvent(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
@@ -130,7 +130,7 @@ func TestPauseIsStateNotEvent(t *testing.T) {
 	}
 }
 
-// A pause that is honoured stops its class at its port until it expires, at
+// A pause that is honoured stops its priority at its port until it expires, at
 // quanta x 512 bit times of the port's rate, and nothing else.
 func TestHonourPause(t *testing.T) {
 	for _, tc := range []struct {
@@ -158,7 +158,7 @@ func TestHonourPause(t *testing.T) {
 			s.wantCalls("Pause 1.3 fresh")
 			s.wantEvents("paused 1.3 period 9")
 			s.receive(0, three, four, zero, elsewhere)
-			s.wantData(1, four) // the higher class first
+			s.wantData(1, four) // the higher priority first
 			s.wantData(2, elsewhere)
 			s.advance(s.cfg.Ports[1].Rate.FrameTime(1000))
 			if tc.quanta > 3 {
@@ -189,22 +189,22 @@ func TestHonourResume(t *testing.T) {
 	s.receive(0, f)
 	s.wantNothing(1)
 	s.advance(7 * unit.Microsecond)
-	s.receive(1, resumeOf(4, 9)) // not its class
+	s.receive(1, resumeOf(4, 9)) // not its priority
 	s.wantNothing(1)
 	s.receive(1, resumeOf(3, 9))
 	s.wantCalls("Pause 1.3 fresh", "Resume 1.3")
 	s.wantData(1, f)
 	s.wantEvents("paused 1.3 period 9", "resumed 1.3 period 9")
-	s.receive(1, resumeOf(3, 9)) // of a class that is not paused: counted only
+	s.receive(1, resumeOf(3, 9)) // of a priority that is not paused: counted only
 	s.wantCalls()
 	s.wantEvents()
 	if c := s.Counters(1); c.RxResume[3] != 2 || c.RxResume[4] != 1 || c.PausedTime[3] != 7*unit.Microsecond {
-		t.Errorf("%d resumes of class 3, %d of 4, paused for %d", c.RxResume[3], c.RxResume[4], c.PausedTime[3])
+		t.Errorf("%d resumes of priority 3, %d of 4, paused for %d", c.RxResume[3], c.RxResume[4], c.PausedTime[3])
 	}
 }
 
-// One frame may pause some classes and resume others.
-func TestPauseOfManyClasses(t *testing.T) {
+// One frame may pause some priorities and resume others.
+func TestPauseOfManyPriorities(t *testing.T) {
 	s := newTestSwitch(t, 2, func(c *Config) { c.Buffer.Lossless = 1<<1 | 1<<3 | 1<<4 })
 	s.receive(1, pfc(map[unit.Priority]uint16{1: 1000, 3: 500}))
 	s.wantCalls("Pause 1.1 fresh", "Pause 1.3 fresh")
@@ -285,19 +285,19 @@ func TestPauseAfterUnnoticedExpiry(t *testing.T) {
 	}
 }
 
-// The detector gets the label of a pause for the TLV's class; a TLV that carries
+// The detector gets the label of a pause for the TLV's priority; a TLV that carries
 // only a period is none.
 func TestLabelReachesDetector(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
 	l := label(7)
-	l.Class, l.Period = 3, 5
+	l.Priority, l.Period = 3, 5
 	s.receive(1, pfcWith(1000, l))
 	s.wantCalls("Pause 1.3 fresh with " + l.String())
 	s.receive(1, pfcWith(1000, l)) // a refresh carries it again
 	s.wantCalls("Pause 1.3 again with " + l.String())
 	s.receive(1, pauseOf(3, 1000, 5))
 	s.wantCalls("Pause 1.3 again")
-	// Class 4 is paused by the same frame, but the TLV is not about it.
+	// Priority 4 is paused by the same frame, but the TLV is not about it.
 	both := pfc(map[unit.Priority]uint16{3: 10, 4: 10})
 	itsyhdr.Put(both[34:], l)
 	s.receive(1, both)
@@ -308,7 +308,7 @@ func TestLabelReachesDetector(t *testing.T) {
 // What a detector sees during a call is the state after the event.
 func TestViewShowsStateAfter(t *testing.T) {
 	s := newTestSwitch(t, 3, nil)
-	b, q := detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 1, Class: 3}
+	b, q := detect.PG{Port: 0, Priority: 3}, detect.Queue{Port: 1, Priority: 3}
 	var seen []string
 	s.det.queue = true
 	s.det.onCall = func(call string) {
@@ -342,7 +342,7 @@ func TestViewShowsStateAfter(t *testing.T) {
 // queue is paused.
 func TestLentFrameIsNotHeld(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
-	b, q := detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 1, Class: 3}
+	b, q := detect.PG{Port: 0, Priority: 3}, detect.Queue{Port: 1, Priority: 3}
 	fs := several(5, 0, 1, 3)
 	s.receive(0, fs...)
 	s.lend(1, 1)
@@ -350,7 +350,7 @@ func TestLentFrameIsNotHeld(t *testing.T) {
 		t.Errorf("M = %d with one of five frames lent, want 4000", got)
 	}
 	if got, _ := s.MMU().Bytes(0, 3); got != 5000 {
-		t.Errorf("the bucket holds %d bytes, want 5000: a lent frame is charged until Sent", got)
+		t.Errorf("the priority group holds %d bytes, want 5000: a lent frame is charged until Sent", got)
 	}
 	s.log = nil
 	s.receive(1, pauseOf(3, 1000, 1))
@@ -372,9 +372,9 @@ func TestStrongEdgeEvents(t *testing.T) {
 		"XOFF 0.3 by 2.3 period 1 bytes 4000", "held 0.3 in 1.3 bytes 2000")
 	s.receive(0, between(0, 1, 3, 5))
 	s.wantEvents("held 0.3 in 1.3 bytes 3000") // = XON: not strong
-	s.receive(0, datagram{dst: stationMAC(1), class: 3, size: 60}.frame())
+	s.receive(0, datagram{dst: stationMAC(1), priority: 3, size: 60}.frame())
 	s.wantEvents("held 0.3 in 1.3 bytes 3060", "strong 0.3 in 1.3 bytes 3060")
-	s.receive(0, datagram{dst: stationMAC(1), class: 3, size: 60}.frame())
+	s.receive(0, datagram{dst: stationMAC(1), priority: 3, size: 60}.frame())
 	s.wantEvents("held 0.3 in 1.3 bytes 3120") // created once
 	s.receive(2, pauseOf(3, 1000, 1))
 	s.wantEvents("paused 2.3 period 1", "held 0.3 in 2.3 bytes 2000")
@@ -391,7 +391,7 @@ func TestStrongEdgeEvents(t *testing.T) {
 // is put in.
 func TestFloodCrossesOnce(t *testing.T) {
 	s := newTestSwitch(t, 4, nil)
-	unknown := datagram{dst: 0x02dd00000000, src: stationMAC(0), class: 3}.frame()
+	unknown := datagram{dst: 0x02dd00000000, src: stationMAC(0), priority: 3}.frame()
 	s.receive(2, pauseOf(3, 1000, 1))
 	s.receive(0, unknown, unknown, unknown, unknown)
 	if n := countEvents(s.log, event.XOFF); n != 1 {
@@ -406,7 +406,7 @@ func TestFloodCrossesOnce(t *testing.T) {
 	if n != 1 {
 		t.Errorf("the detector was told of %d crossings of one: %q", n, s.det.calls)
 	}
-	if got := s.Held(detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 2, Class: 3}); got != 4000 {
+	if got := s.Held(detect.PG{Port: 0, Priority: 3}, detect.Queue{Port: 2, Priority: 3}); got != 4000 {
 		t.Errorf("M = %d, want 4000", got)
 	}
 	if n := countEvents(s.log, event.StrongCreated); n != 1 {

@@ -9,16 +9,16 @@ import (
 	"softswitch/unit"
 )
 
-// policer drops what a flow, or a class, brings in above a rate: the generic cell rate
+// policer drops what a flow, or a priority, brings in above a rate: the generic cell rate
 // algorithm (ITU-T I.371, annex A), with frames for cells.
 type policer struct {
 	flow detect.FlowID
 	rate unit.Rate
 	due  unit.Time // when the next frame would come at that rate
 	// fixed: a Limit of the configuration, which no action replaces. It may be for a
-	// class instead of a flow.
-	fixed, ofClass bool
-	class          unit.Priority
+	// priority instead of a flow.
+	fixed, ofPriority bool
+	priority          unit.Priority
 }
 
 // policersMax is the number of policers of a switch that actions may take; policerFrames is the
@@ -33,23 +33,23 @@ const (
 func (s *Switch) setLimits(limits []Limit) {
 	for _, l := range limits {
 		p := &s.ports[l.In]
-		p.policers = append(p.policers, policer{flow: l.Flow, rate: l.Rate, fixed: true, ofClass: l.OfClass, class: l.Class})
+		p.policers = append(p.policers, policer{flow: l.Flow, rate: l.Rate, fixed: true, ofPriority: l.OfPriority, priority: l.Priority})
 	}
 }
 
 // takes reports whether f counts against p. A frame that is not IP is of no flow.
 func (p *policer) takes(f *buffer.Frame) bool {
-	if p.ofClass {
-		return p.class == f.Info.Class
+	if p.ofPriority {
+		return p.priority == f.Info.Priority
 	}
 	return uint32(p.flow) == f.Info.Hash && isIPv4(f)
 }
 
 // overRate reports whether a frame that came in at p is above the rate of a policer. One
-// that is not counts against all that take it. Lossless frames alone: what a lossy class brings
+// that is not counts against all that take it. Lossless frames alone: what a lossy priority brings
 // holds nobody up.
 func (s *Switch) overRate(p *port, f *buffer.Frame) bool {
-	if !s.lossless.Has(f.Info.Class) {
+	if !s.lossless.Has(f.Info.Priority) {
 		return false
 	}
 	taken := false

@@ -11,65 +11,65 @@ import (
 	"softswitch/unit"
 )
 
-// This file is what keeps buffers from waiting for one another in a ring: the class
+// This file is what keeps buffers from waiting for one another in a ring: the priority
 // in which a frame leaves, and limits on what comes in. A frame that changes its
-// class is charged to the one in which it came, whose pauses its sender honours; one
-// that goes on in a lossy class is charged to nobody.
+// priority is charged to the one in which it came, whose pauses its sender honours; one
+// that goes on in a lossy priority is charged to nobody.
 
-// Rewrite gives a lossless frame that came in Class by a port of In and leaves by a
-// port of Out the class To. No two have a class and a pair of ports in common.
+// Rewrite gives a lossless frame that came in Priority by a port of In and leaves by a
+// port of Out the priority To. No two have a priority and a pair of ports in common.
 type Rewrite struct {
-	Class   unit.Priority
-	In, Out unit.PortSet
-	To      unit.Priority
+	Priority unit.Priority
+	In, Out  unit.PortSet
+	To       unit.Priority
 }
 
-// TTLBands makes the class of a lossless frame that is routed follow the TTL with
+// TTLBands makes the priority of a lossless frame that is routed follow the TTL with
 // which it leaves (Hu et al., "Deadlocks in Datacenter Networks", section 4): the last
-// of Classes has those up to Width, the one before it those up to twice Width, and so
+// of Priorities has those up to Width, the one before it those up to twice Width, and so
 // on; the first has all that are left. No bands if Width is 0.
 type TTLBands struct {
-	Width   int
-	Classes []unit.Priority
+	Width      int
+	Priorities []unit.Priority
 }
 
-// class is the class of a TTL. A frame that is only bridged may have one of 0: it is in the last
+// priority is the priority of a TTL. A frame that is only bridged may have one of 0: it is in the last
 // band, as one of 1.
-func (b *TTLBands) class(ttl uint8) unit.Priority {
-	return b.Classes[max(0, len(b.Classes)-1-(int(max(ttl, 1))-1)/b.Width)]
+func (b *TTLBands) priority(ttl uint8) unit.Priority {
+	return b.Priorities[max(0, len(b.Priorities)-1-(int(max(ttl, 1))-1)/b.Width)]
 }
 
 // Limit drops lossless frames that come in at In above Rate, which is above 0: those
-// of Class if OfClass is set, else those of Flow.
+// of Priority if OfPriority is set, else those of Flow.
 type Limit struct {
-	In      unit.Port
-	OfClass bool
-	Class   unit.Priority
-	Flow    detect.FlowID
-	Rate    unit.Rate
+	In         unit.Port
+	OfPriority bool
+	Priority   unit.Priority
+	Flow       detect.FlowID
+	Rate       unit.Rate
 }
 
-// classes is what gives frames another class.
-type classes struct {
-	rewrite []unit.Priority // by class, ingress and egress port; nil if there are no rules
+// priorities is what gives frames another priority.
+type priorities struct {
+	rewrite []unit.Priority // by priority, ingress and egress port; nil if there are no rules
 	ports   int
-	dscp    [unit.Priorities]uint8 // the code point that a class is marked with
+	dscp    [unit.Priorities]uint8 // the code point that a priority is marked with
 	lossy   unit.Priority          // of frames that must not be lossless
 }
 
-// newClasses prepares c's rules. The error names a class that no code point maps to.
-func newClasses(c *Config) (k classes, err error) {
+// newPriorities prepares c's rules. The error names a priority that no code point maps to.
+func newPriorities(c *Config) (k priorities, err error) {
 	k.ports = len(c.Ports)
-	// lossy is the lowest lossy class, or 7 if there is none: then saysICMP says no, and package
+	// lossy is the lowest lossy priority, or 7 if there is none: then saysICMP says no, and package
 	// config refuses no_flood.
 	for k.lossy < unit.Priorities-1 && c.Buffer.Lossless.Has(k.lossy) {
 		k.lossy++
 	}
-	marked := unit.ClassSet(0)
+	marked := unit.PrioritySet(0)
 	if c.NoFlood {
 		marked.Add(k.lossy)
 	}
-	// A class that no rule changes goes on as itself.
+	// A priority that no rule changes goes on as itself.
 	if len(c.Rewrites) > 0 {
 		k.rewrite = make([]unit.Priority, unit.Priorities*k.ports*k.ports)
 		for i := range k.rewrite {
@@ -80,79 +80,79 @@ func newClasses(c *Config) (k classes, err error) {
 		marked.Add(r.To)
 		for ins := r.In; ins != 0; ins &= ins - 1 {
 			for outs := r.Out; outs != 0; outs &= outs - 1 {
-				k.rewrite[k.at(r.Class, ins.First(), outs.First())] = r.To
+				k.rewrite[k.at(r.Priority, ins.First(), outs.First())] = r.To
 			}
 		}
 	}
 	if c.Bands.Width > 0 {
-		for _, class := range c.Bands.Classes {
-			marked.Add(class)
+		for _, priority := range c.Bands.Priorities {
+			marked.Add(priority)
 		}
 	}
-	// Only classes in which frames leave need a code point, and only where the DSCP is what
-	// gives the class.
-	for class := range unit.Priority(unit.Priorities) {
-		dscp, ok := codePoint(&c.DSCP, class)
-		if !ok && marked.Has(class) && !c.TrustPCP {
-			return k, fmt.Errorf("no DSCP maps to class %d, in which frames are to leave; map one", class)
+	// Only priorities in which frames leave need a code point, and only where the DSCP is what
+	// gives the priority.
+	for priority := range unit.Priority(unit.Priorities) {
+		dscp, ok := codePoint(&c.DSCP, priority)
+		if !ok && marked.Has(priority) && !c.TrustPCP {
+			return k, fmt.Errorf("no DSCP maps to priority %d, in which frames are to leave; map one", priority)
 		}
-		k.dscp[class] = dscp
+		k.dscp[priority] = dscp
 	}
 	return k, nil
 }
 
-func (k *classes) at(class unit.Priority, in, out unit.Port) int {
-	return (int(class)*k.ports+int(in))*k.ports + int(out)
+func (k *priorities) at(priority unit.Priority, in, out unit.Port) int {
+	return (int(priority)*k.ports+int(in))*k.ports + int(out)
 }
 
-// codePoint is the DSCP to mark a class with: 26 for class 3 and 8 x class for others,
-// as hosts have it, or else the lowest that the switch maps to the class.
-func codePoint(classes *[64]unit.Priority, c unit.Priority) (dscp uint8, ok bool) {
+// codePoint is the DSCP to mark a priority with: 26 for priority 3 and 8 x priority for others,
+// as hosts have it, or else the lowest that the switch maps to the priority.
+func codePoint(priorities *[64]unit.Priority, c unit.Priority) (dscp uint8, ok bool) {
 	usual := uint8(c) << 3
 	if c == 3 {
 		usual = 26
 	}
-	if classes[usual] == c {
+	if priorities[usual] == c {
 		return usual, true
 	}
-	lowest := slices.Index(classes[:], c)
+	lowest := slices.Index(priorities[:], c)
 	return uint8(max(0, lowest)), lowest >= 0
 }
 
-// outClass is the class in which f leaves by out. A frame without a field that says
-// its class keeps it.
-func (s *Switch) outClass(f *buffer.Frame, out unit.Port) unit.Priority {
-	c := f.Info.Class
+// outPriority is the priority in which f leaves by out. A frame without a field that says
+// its priority keeps it.
+func (s *Switch) outPriority(f *buffer.Frame, out unit.Port) unit.Priority {
+	c := f.Info.Priority
 	switch {
-	case s.classes.rewrite == nil && s.cfg.Bands.Width == 0 || !s.lossless.Has(c):
+	case s.priorities.rewrite == nil && s.cfg.Bands.Width == 0 || !s.lossless.Has(c):
 		return c
 	// A switch that only bridges lowers no TTL, so bands mean nothing there. Package config
 	// allows no rules beside bands.
 	case s.cfg.Bands.Width > 0 && s.routed && isIPv4(f):
-		return s.cfg.Bands.class(ether.IPv4(f.Data[f.Info.L3:]).TTL())
-	case s.classes.rewrite != nil && (s.byDSCP(f) || isTagged(f)):
-		return s.classes.rewrite[s.classes.at(c, f.In, out)]
+		return s.cfg.Bands.priority(ether.IPv4(f.Data[f.Info.L3:]).TTL())
+	case s.priorities.rewrite != nil && (s.byDSCP(f) || isTagged(f)):
+		return s.priorities.rewrite[s.priorities.at(c, f.In, out)]
 	}
 	return c
 }
 
-// setClass makes f leave in class c, and says so in the field that the next switch
-// trusts. InClass stays that of arrival: its bucket is charged, and its pauses are those that the
+// setPriority makes f leave in priority c, and says so in the field that the next switch
+// trusts. InPriority stays that of arrival: its priority group is charged, and its pauses are those that the
 // sender honours. Preconditions: nobody shares the bytes of f yet.
-func (s *Switch) setClass(f *buffer.Frame, c unit.Priority) {
-	f.InClass, f.OutClass = f.Info.Class, c
-	if c == f.Info.Class {
+func (s *Switch) setPriority(f *buffer.Frame, c unit.Priority) {
+	f.InPriority, f.OutPriority = f.Info.Priority, c
+	if c == f.Info.Priority {
 		return
 	}
 	switch {
 	case s.byDSCP(f):
-		setDSCP(ether.IPv4(f.Data[f.Info.L3:]), s.classes.dscp[c])
+		setDSCP(ether.IPv4(f.Data[f.Info.L3:]), s.priorities.dscp[c])
 	case isTagged(f):
 		f.Data[ether.HeaderLen] = f.Data[ether.HeaderLen]&0x1f | byte(c)<<5
 	}
 }
 
-// byDSCP reports whether f's class is that of its DSCP.
+// byDSCP reports whether f's priority is that of its DSCP.
 func (s *Switch) byDSCP(f *buffer.Frame) bool { return !s.cfg.TrustPCP && isIPv4(f) }
 
 func isTagged(f *buffer.Frame) bool {
@@ -175,22 +175,22 @@ func setTOS(p ether.IPv4, tos uint8) {
 }
 
 // sameAccount are the ports of outs, which is not empty, by which f leaves in the same
-// class as by the first of them, and is charged to its bucket as there.
+// priority as by the first of them, and is charged to its priority group as there.
 func (s *Switch) sameAccount(f *buffer.Frame, outs unit.PortSet) (same unit.PortSet) {
-	c, b := s.outClass(f, outs.First()), detect.Bucket{Port: f.In, Class: f.Info.Class}
-	lossy := s.isLossy(b, detect.Queue{Port: outs.First(), Class: c})
+	c, b := s.outPriority(f, outs.First()), detect.PG{Port: f.In, Priority: f.Info.Priority}
+	lossy := s.isLossy(b, detect.Queue{Port: outs.First(), Priority: c})
 	for ; outs != 0; outs &= outs - 1 {
 		out := outs.First()
-		if s.outClass(f, out) == c && s.isLossy(b, detect.Queue{Port: out, Class: c}) == lossy {
+		if s.outPriority(f, out) == c && s.isLossy(b, detect.Queue{Port: out, Priority: c}) == lossy {
 			same.Add(out)
 		}
 	}
 	return same
 }
 
-// floodAlso floods f to further ports, by which it leaves in another class, or charged
+// floodAlso floods f to further ports, by which it leaves in another priority, or charged
 // otherwise, than by those that it is flooded to next: copies share their bytes, and so
-// the class in them and the charge. It is a frame of its own.
+// the priority in them and the charge. It is a frame of its own.
 func (s *Switch) floodAlso(f *buffer.Frame, outs unit.PortSet) {
 	// Unlike a copy it takes a slot of its own, and so stops at the reserve.
 	if !s.hasSlot() {

@@ -11,34 +11,34 @@ import (
 	"softswitch/unit"
 )
 
-// turning gives frames of class 3 that come in at 3 or 4 and leave by one of them
-// class 4, and those of class 4 class 0, which is lossy.
+// turning gives frames of priority 3 that come in at 3 or 4 and leave by one of them
+// priority 4, and those of priority 4 priority 0, which is lossy.
 func turning(c *Config) {
 	c.Rewrites = []Rewrite{{3, ports(3, 4), ports(3, 4), 4}, {4, ports(3, 4), ports(3, 4), 0}}
 }
 
 // across is a frame that comes in at port 4 and is routed out of port 3.
-func across(class unit.Priority, id uint32) datagram {
-	return datagram{dst: portMAC(4), src: peerMAC(4), from: "10.8.1.1", to: "10.9.1.1", class: class, id: id}
+func across(priority unit.Priority, id uint32) datagram {
+	return datagram{dst: portMAC(4), src: peerMAC(4), from: "10.8.1.1", to: "10.9.1.1", priority: priority, id: id}
 }
 
-// in is what becomes of d when it leaves by port 3 in another class.
-func (d datagram) in(class unit.Priority) []byte {
-	d.class = class
+// in is what becomes of d when it leaves by port 3 in another priority.
+func (d datagram) in(priority unit.Priority) []byte {
+	d.priority = priority
 	return d.routed(peerMAC(3), portMAC(3))
 }
 
-// A frame leaves in the class of its rule: its DSCP says so, its ECN bits stay, its
+// A frame leaves in the priority of its rule: its DSCP says so, its ECN bits stay, its
 // checksum is right, and nothing else has changed.
 func TestRewriteMarks(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); turning(c) })
-	for _, tc := range []struct{ class, want unit.Priority }{{3, 4}, {4, 0}, {5, 5}, {0, 0}} {
-		d := across(tc.class, 1)
+	for _, tc := range []struct{ priority, want unit.Priority }{{3, 4}, {4, 0}, {5, 5}, {0, 0}} {
+		d := across(tc.priority, 1)
 		s.receive(4, d.frame())
 		s.wantData(3, d.in(tc.want))
 	}
 	// From a host, or to one, there is no rule.
-	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3}
+	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", priority: 3}
 	s.receive(0, d.frame())
 	s.wantData(3, d.in(3))
 	s.wantNoDrops()
@@ -57,7 +57,7 @@ func TestRewriteMarks(t *testing.T) {
 	}
 }
 
-// The code point of a class is one that the switch itself takes for it.
+// The code point of a priority is one that the switch itself takes for it.
 func TestRewriteMarksByDSCPMap(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) {
 		withHosts(c)
@@ -78,17 +78,17 @@ func TestRewriteMarksByDSCPMap(t *testing.T) {
 		c.DSCP[dscp] = 3
 	}
 	if _, err := NewSwitch(c); err == nil {
-		t.Error("a switch was made that has no code point for class 4")
+		t.Error("a switch was made that has no code point for priority 4")
 	}
 	usual := DefaultDSCP()
-	for class, want := range []uint8{0, 8, 16, 26, 32, 40, 48, 56} {
-		if got, ok := codePoint(&usual, unit.Priority(class)); !ok || got != want {
-			t.Errorf("class %d is marked with DSCP %d, want %d", class, got, want)
+	for priority, want := range []uint8{0, 8, 16, 26, 32, 40, 48, 56} {
+		if got, ok := codePoint(&usual, unit.Priority(priority)); !ok || got != want {
+			t.Errorf("priority %d is marked with DSCP %d, want %d", priority, got, want)
 		}
 	}
 }
 
-// With trusted tags the tag says the class; a frame without one keeps class 0.
+// With trusted tags the tag says the priority; a frame without one keeps priority 0.
 func TestRewriteTags(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); turning(c); c.TrustPCP = true })
 	d := across(5, 1)
@@ -100,7 +100,7 @@ func TestRewriteTags(t *testing.T) {
 	s.wantData(3, d.in(5))
 }
 
-// A frame with a rule is charged to the class in which it came and waits in the one
+// A frame with a rule is charged to the priority in which it came and waits in the one
 // in which it leaves: a pause of that one stops it, and pauses go out for the other.
 func TestRewriteAccounts(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); turning(c) })
@@ -111,14 +111,14 @@ func TestRewriteAccounts(t *testing.T) {
 	s.wantNothing(3)
 	s.wantPause(4, 3, 1, itsyhdr.TLV{})
 	if n, _ := s.mmu.Bytes(4, 3); n != 4000 || s.mmu.Held(4, 3, 3, 4) != 4000 || s.Queue(3, 4).Bytes() != 4000 {
-		t.Errorf("bucket %d bytes, held %d, queue %d; want 4000 each", n, s.mmu.Held(4, 3, 3, 4), s.Queue(3, 4).Bytes())
+		t.Errorf("priority group %d bytes, held %d, queue %d; want 4000 each", n, s.mmu.Held(4, 3, 3, 4), s.Queue(3, 4).Bytes())
 	}
 	s.receive(3, resumeOf(4, 1))
 	s.wantData(3, across(3, 0).in(4))
 	s.wantResume(4, 3, 1)
 }
 
-// A frame that goes on in a lossy class is charged to nobody, and is not lost if the
+// A frame that goes on in a lossy priority is charged to nobody, and is not lost if the
 // queue there is full.
 func TestRewriteToLossy(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); turning(c); c.Buffer.LossyQueue = 3000 })
@@ -126,7 +126,7 @@ func TestRewriteToLossy(t *testing.T) {
 		s.receive(4, across(4, id).frame())
 	}
 	if n, _ := s.mmu.Bytes(4, 4); n != 0 || s.Queue(3, 0).Bytes() != 3000 {
-		t.Errorf("bucket %d bytes, queue %d; want 0 and 3000", n, s.Queue(3, 0).Bytes())
+		t.Errorf("priority group %d bytes, queue %d; want 0 and 3000", n, s.Queue(3, 0).Bytes())
 	}
 	s.wantDrop(4, DropLossyPort)
 	s.wantNothing(4)
@@ -135,8 +135,8 @@ func TestRewriteToLossy(t *testing.T) {
 	}
 }
 
-// A frame that is flooded to ports where it leaves in different classes is one frame
-// for each class.
+// A frame that is flooded to ports where it leaves in different priorities is one frame
+// for each priority.
 func TestRewriteFlooded(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) {
 		withHosts(c)
@@ -145,13 +145,13 @@ func TestRewriteFlooded(t *testing.T) {
 		c.ARP = append(c.ARP, c.ARP[0])
 		c.ARP[0].MAC, c.ARP[2].MAC = 0x02dd00000001, 0x02dd00000001
 	})
-	d := datagram{dst: portMAC(4), src: peerMAC(4), from: "10.8.1.1", to: "10.0.1.10", class: 3}
+	d := datagram{dst: portMAC(4), src: peerMAC(4), from: "10.8.1.1", to: "10.0.1.10", priority: 3}
 	s.receive(4, d.frame())
 	if n, _ := s.mmu.Bytes(4, 3); n != 2000 {
-		t.Errorf("%d bytes are charged, want one frame for each class: 2000", n)
+		t.Errorf("%d bytes are charged, want one frame for each priority: 2000", n)
 	}
 	stays := d.routed(0x02dd00000001, portMAC(0))
-	d.class = 4
+	d.priority = 4
 	turns := d.routed(0x02dd00000001, portMAC(0))
 	s.wantData(0, stays)
 	s.wantData(1, stays)
@@ -162,43 +162,43 @@ func TestRewriteFlooded(t *testing.T) {
 }
 
 // Of lossless frames nothing is flooded: one whose station has an ARP entry and no
-// MAC entry is dropped, and broadcasts go on in a lossy class.
+// MAC entry is dropped, and broadcasts go on in a lossy priority.
 func TestNoFlood(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); c.NoFlood = true; c.MAC = c.MAC[1:] })
-	d := datagram{dst: portMAC(4), src: peerMAC(4), from: "10.8.1.1", to: "10.0.1.10", class: 3}
+	d := datagram{dst: portMAC(4), src: peerMAC(4), from: "10.8.1.1", to: "10.0.1.10", priority: 3}
 	s.receive(4, d.frame())
 	s.wantNothing(0, 1)
 	s.wantDrop(4, DropIncompleteARP)
 	if n := s.Counters(4).LosslessLost; n != 0 {
 		t.Errorf("%d frames counted as lost", n)
 	}
-	d.class = 1
+	d.priority = 1
 	s.receive(4, d.frame()) // lossy: flooded as ever
 	s.wantData(0, d.routed(stationMAC(0), portMAC(0)))
 	s.wantData(1, d.routed(stationMAC(0), portMAC(0)))
 
-	b := datagram{dst: unit.Broadcast, src: stationMAC(0), class: 3}
+	b := datagram{dst: unit.Broadcast, src: stationMAC(0), priority: 3}
 	s.receive(0, b.frame())
 	if n, _ := s.mmu.Bytes(0, 3); n != 0 || s.Queue(1, 0).Bytes() != 1000 {
-		t.Errorf("bucket %d bytes, lossy queue %d; want 0 and 1000", n, s.Queue(1, 0).Bytes())
+		t.Errorf("priority group %d bytes, lossy queue %d; want 0 and 1000", n, s.Queue(1, 0).Bytes())
 	}
-	b.class = 0
+	b.priority = 0
 	s.wantData(1, b.frame())
 	s.wantNoDrops()
 }
 
-// The class follows the TTL with which a frame leaves.
+// The priority follows the TTL with which a frame leaves.
 func TestTTLBands(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) {
 		withHosts(c)
 		c.Buffer.Lossless = 1<<3 | 1<<4 | 1<<5
-		c.Bands = TTLBands{Width: 8, Classes: []unit.Priority{3, 4, 5}}
+		c.Bands = TTLBands{Width: 8, Priorities: []unit.Priority{3, 4, 5}}
 	})
 	for _, tc := range []struct {
-		ttl         uint8
-		class, want unit.Priority
+		ttl            uint8
+		priority, want unit.Priority
 	}{{255, 3, 3}, {18, 3, 3}, {17, 3, 4}, {10, 3, 4}, {9, 3, 5}, {2, 3, 5}, {10, 5, 4}, {2, 1, 1}} {
-		d := across(tc.class, 1)
+		d := across(tc.priority, 1)
 		d.ttl = tc.ttl
 		s.receive(4, d.frame())
 		s.wantData(3, d.in(tc.want))
@@ -206,7 +206,7 @@ func TestTTLBands(t *testing.T) {
 	s.wantNoDrops()
 }
 
-// A limit is for a class or for a flow at one port; what is above it is policed and
+// A limit is for a priority or for a flow at one port; what is above it is policed and
 // not lost. An action neither replaces nor lifts it.
 func TestLimits(t *testing.T) {
 	f := across(3, 1)
@@ -217,9 +217,9 @@ func TestLimits(t *testing.T) {
 		d     datagram
 		hit   bool
 	}{
-		{Limit{In: 4, OfClass: true, Class: 3, Rate: rate}, across(3, 1), true},
-		{Limit{In: 4, OfClass: true, Class: 3, Rate: rate}, across(4, 1), false},
-		{Limit{In: 3, OfClass: true, Class: 3, Rate: rate}, across(3, 1), false},
+		{Limit{In: 4, OfPriority: true, Priority: 3, Rate: rate}, across(3, 1), true},
+		{Limit{In: 4, OfPriority: true, Priority: 3, Rate: rate}, across(4, 1), false},
+		{Limit{In: 3, OfPriority: true, Priority: 3, Rate: rate}, across(3, 1), false},
 		{Limit{In: 4, Flow: flow, Rate: rate}, across(3, 1), true},
 		{Limit{In: 4, Flow: flow, Rate: rate}, across(4, 1), true},
 		{Limit{In: 4, Flow: flow + 1, Rate: rate}, across(3, 1), false},
@@ -234,7 +234,7 @@ func TestLimits(t *testing.T) {
 		}
 		policed := s.Counters(4).Drops[DropPoliced]
 		if tc.hit && (passed < 500 || passed > 500+2*policerFrames) || !tc.hit && passed != 1000 || passed+int(policed) != 1000 {
-			t.Errorf("%+v, class %d: %d passed, %d policed", tc.limit, tc.d.class, passed, policed)
+			t.Errorf("%+v, priority %d: %d passed, %d policed", tc.limit, tc.d.priority, passed, policed)
 		}
 		if n := s.Counters(4).LosslessLost; n != 0 {
 			t.Errorf("%d frames counted as lost", n)
@@ -242,14 +242,14 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// randomRewrites are rules for all classes without pairs of ports in common.
+// randomRewrites are rules for all priorities without pairs of ports in common.
 func randomRewrites(rng *rand.Rand, n int) (rules []Rewrite) {
-	for class := range unit.Priority(unit.Priorities) {
-		if class != 3 && class != 4 {
+	for priority := range unit.Priority(unit.Priorities) {
+		if priority != 3 && priority != 4 {
 			continue
 		}
 		for in := range unit.Port(n) {
-			rules = append(rules, Rewrite{class, ports(in), unit.PortSet(rng.Uint32()) & (1<<n - 1), unit.Priority([]int{0, 3, 4}[rng.IntN(3)])})
+			rules = append(rules, Rewrite{priority, ports(in), unit.PortSet(rng.Uint32()) & (1<<n - 1), unit.Priority([]int{0, 3, 4}[rng.IntN(3)])})
 		}
 	}
 	return rules
@@ -293,14 +293,14 @@ func TestRandomRewrites(t *testing.T) {
 // randomStep is a frame that arrives, or some that leave, or a pause or its end.
 func randomStep(rng *rand.Rand, s *testSwitch) {
 	p := unit.Port(rng.IntN(4))
-	class := unit.Priority([]int{0, 3, 4}[rng.IntN(3)])
+	priority := unit.Priority([]int{0, 3, 4}[rng.IntN(3)])
 	switch k := rng.IntN(20); {
 	case k < 10:
-		s.receive(p, between(p, (p+1+unit.Port(rng.IntN(3)))%4, class, rng.Uint32()))
+		s.receive(p, between(p, (p+1+unit.Port(rng.IntN(3)))%4, priority, rng.Uint32()))
 	case k < 17:
 		s.transmit(p, 1+rng.IntN(3))
 	case k < 19:
-		s.receive(p, pauseOf(class|3, uint16(rng.IntN(2)*1000), uint8(rng.IntN(3))))
+		s.receive(p, pauseOf(priority|3, uint16(rng.IntN(2)*1000), uint8(rng.IntN(3))))
 	default:
 		s.advance(unit.Time(rng.IntN(20_000)))
 	}

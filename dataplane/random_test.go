@@ -14,45 +14,45 @@ import (
 	"softswitch/unit"
 )
 
-// edge is a bucket that waits in a queue.
+// edge is a priority group that waits in a queue.
 type edge struct {
-	b detect.Bucket
+	b detect.PG
 	q detect.Queue
 }
 
-// mirror is what a reader of the event log knows: which bucket is XOFF in which
+// mirror is what a reader of the event log knows: which priority group is XOFF in which
 // period, which queue is paused, and how much of the one waits in the other.
 type mirror struct {
-	xoff   map[detect.Bucket]uint8
-	period map[detect.Bucket]uint8 // the last of each bucket
+	xoff   map[detect.PG]uint8
+	period map[detect.PG]uint8 // the last of each priority group
 	paused map[detect.Queue]bool
 	held   map[edge]int
 	strong map[edge]bool
-	// shares: buckets share a pool that may be short. Then those that are not XOFF are logged too,
+	// shares: priority groups share a pool that may be short. Then those that are not XOFF are logged too,
 	// outside is what those have outside their headrooms that use them, and no edge is strong.
 	shares  bool
-	outside map[detect.Bucket]int
+	outside map[detect.PG]int
 }
 
 func newMirror(shares bool) *mirror {
-	return &mirror{map[detect.Bucket]uint8{}, map[detect.Bucket]uint8{}, map[detect.Queue]bool{}, map[edge]int{}, map[edge]bool{}, shares, map[detect.Bucket]int{}}
+	return &mirror{map[detect.PG]uint8{}, map[detect.PG]uint8{}, map[detect.Queue]bool{}, map[edge]int{}, map[edge]bool{}, shares, map[detect.PG]int{}}
 }
 
 // apply reads an event; the error says what of it cannot follow from what came
 // before.
 func (m *mirror) apply(e event.Event) error {
-	b, q := detect.Bucket{Port: e.Port, Class: e.Class}, detect.Queue{Port: e.Out, Class: e.OutClass}
+	b, q := detect.PG{Port: e.Port, Priority: e.Priority}, detect.Queue{Port: e.Out, Priority: e.OutPriority}
 	period, on := m.xoff[b]
 	id := edge{b, q}
 	switch e.Type {
 	case event.XOFF:
 		if on || e.Period != m.period[b]+1 {
-			return fmt.Errorf("XOFF of a bucket that is XOFF: %v, or of another period than %d", on, m.period[b]+1)
+			return fmt.Errorf("XOFF of a priority group that is XOFF: %v, or of another period than %d", on, m.period[b]+1)
 		}
 		m.xoff[b], m.period[b] = e.Period, e.Period
 	case event.XON:
 		if !on || e.Period != period || e.Bytes > e.Limit {
-			return fmt.Errorf("XON of a bucket that is XOFF: %v, in period %d", on, period)
+			return fmt.Errorf("XON of a priority group that is XOFF: %v, in period %d", on, period)
 		}
 		delete(m.xoff, b)
 		m.forget(func(id edge) bool { return id.b == b && !m.shares })
@@ -80,7 +80,7 @@ func (m *mirror) apply(e event.Event) error {
 		m.forget(func(id edge) bool { return id.q == q })
 	case event.Held:
 		if !on && !m.shares || !m.paused[q] || e.Bytes < 0 {
-			return fmt.Errorf("held: bucket XOFF %v, queue paused %v, %d bytes", on, m.paused[q], e.Bytes)
+			return fmt.Errorf("held: priority group XOFF %v, queue paused %v, %d bytes", on, m.paused[q], e.Bytes)
 		}
 		if m.held[id] = int(e.Bytes); e.Bytes == 0 { // an action took the last of it
 			delete(m.held, id)
@@ -109,7 +109,7 @@ func (m *mirror) forget(which func(edge) bool) {
 
 // diff compares the mirror with the switch, "" if they agree.
 func (m *mirror) diff(v detect.View, mmu *buffer.MMU) string {
-	queues := func(do func(port unit.Port, class unit.Priority)) {
+	queues := func(do func(port unit.Port, priority unit.Priority)) {
 		for p := range unit.Port(v.Ports()) {
 			for c := range unit.Priority(unit.Priorities) {
 				do(p, c)
@@ -118,19 +118,19 @@ func (m *mirror) diff(v detect.View, mmu *buffer.MMU) string {
 	}
 	var diff string
 	queues(func(p unit.Port, c unit.Priority) {
-		b, q := detect.Bucket{Port: p, Class: c}, detect.Queue{Port: p, Class: c}
+		b, q := detect.PG{Port: p, Priority: c}, detect.Queue{Port: p, Priority: c}
 		on, period := v.XOFF(b)
 		if logged, ok := m.xoff[b]; ok != on || on && logged != period {
-			diff = fmt.Sprintf("bucket %v: XOFF %v period %d, logged %v %d", b, on, period, ok, logged)
+			diff = fmt.Sprintf("priority group %v: XOFF %v period %d, logged %v %d", b, on, period, ok, logged)
 		}
 		if bytes, headroom := mmu.Bytes(p, c); m.shares && headroom > 0 && m.outside[b] != bytes-headroom || headroom == 0 && m.outside[b] != 0 {
-			diff = fmt.Sprintf("bucket %v: %d bytes, %d in its headroom, logged %d outside", b, bytes, headroom, m.outside[b])
+			diff = fmt.Sprintf("priority group %v: %d bytes, %d in its headroom, logged %d outside", b, bytes, headroom, m.outside[b])
 		}
 		if v.Paused(q) != m.paused[q] {
 			diff = fmt.Sprintf("queue %v: paused %v, logged %v", q, v.Paused(q), m.paused[q])
 		}
 		queues(func(p unit.Port, c unit.Priority) {
-			id := edge{b, detect.Queue{Port: p, Class: c}}
+			id := edge{b, detect.Queue{Port: p, Priority: c}}
 			want, strong := 0, false
 			if (on || m.shares) && v.Paused(id.q) {
 				want = v.Held(b, id.q)
@@ -153,7 +153,7 @@ type chaos struct {
 	acts    bool // actions are taken
 	given   int  // data frames received
 	ids     [4][unit.Priorities]uint32
-	highest map[[3]int]uint32 // of the ids that left: in, class, out
+	highest map[[3]int]uint32 // of the ids that left: in, priority, out
 	where   string
 	ups     int // pauses, XOFFs and strong edges seen
 	strongs int
@@ -179,7 +179,7 @@ func TestRandomTraffic(t *testing.T) {
 		{"a pool of headroom", false, false, func(c *Config) {
 			c.Buffer.Cell, c.Buffer.Headroom, c.Buffer.HeadroomPool = 254, []int{1500, 3000, 5000, 5000}, &buffer.HeadroomPool{Bytes: 2000, Port: 1000}
 		}},
-		{"a pool for two buckets", true, false, func(c *Config) { c.Buffer.Shared = 8000 }},
+		{"a pool for two priority groups", true, false, func(c *Config) { c.Buffer.Shared = 8000 }},
 		{"dynamic thresholds", false, false, func(c *Config) {
 			c.Buffer.Profile.Dynamic, c.Buffer.Shared = true, 3*c.Buffer.Profile.Threshold()
 		}},
@@ -239,7 +239,7 @@ func (c *chaos) step() {
 	case k < 98:
 		c.advance(unit.Time(c.rng.IntN(30_000)))
 	case k == 98:
-		c.det.Repause(detect.Bucket{Port: p, Class: 3})
+		c.det.Repause(detect.PG{Port: p, Priority: 3})
 		c.det.Send(p, label(1))
 	case c.rng.IntN(4) == 0:
 		c.where += fmt.Sprintf(", link %d", p)
@@ -253,13 +253,13 @@ func (c *chaos) step() {
 func (c *chaos) arrive(in unit.Port) {
 	var fs [][]byte
 	for range 1 + c.rng.IntN(6) {
-		class := []unit.Priority{0, 3, 3, 3, 4, 7}[c.rng.IntN(6)]
+		priority := []unit.Priority{0, 3, 3, 3, 4, 7}[c.rng.IntN(6)]
 		dst := stationMAC(unit.Port(c.rng.IntN(4)))
 		if c.flood && c.rng.IntN(8) == 0 {
 			dst = unit.Broadcast
 		}
-		c.ids[in][class]++
-		fs = append(fs, datagram{dst: dst, src: stationMAC(in), class: class, size: 60 + c.rng.IntN(1455), id: c.ids[in][class]}.frame())
+		c.ids[in][priority]++
+		fs = append(fs, datagram{dst: dst, src: stationMAC(in), priority: priority, size: 60 + c.rng.IntN(1455), id: c.ids[in][priority]}.frame())
 	}
 	c.where += fmt.Sprintf(", %d frames at %d", len(fs), in)
 	c.given += len(fs)
@@ -270,22 +270,22 @@ func (c *chaos) pause(p unit.Port) {
 	if !c.LinkUp(p) {
 		return
 	}
-	class, quanta := unit.Priority(3+c.rng.IntN(2)), uint16(0)
+	priority, quanta := unit.Priority(3+c.rng.IntN(2)), uint16(0)
 	if c.rng.IntN(3) > 0 {
 		quanta = uint16(1 + c.rng.IntN(3000))
 	}
-	c.where += fmt.Sprintf(", pause %d.%d %d", p, class, quanta)
+	c.where += fmt.Sprintf(", pause %d.%d %d", p, priority, quanta)
 	switch c.rng.IntN(4) {
 	case 0:
-		c.receive(p, pfc(map[unit.Priority]uint16{class: quanta}))
+		c.receive(p, pfc(map[unit.Priority]uint16{priority: quanta}))
 	case 1:
 		c.receive(p, pfc(map[unit.Priority]uint16{3: quanta, 4: quanta / 2}))
 	default:
-		c.receive(p, pauseOf(class, quanta, uint8(c.rng.IntN(3))))
+		c.receive(p, pauseOf(priority, quanta, uint8(c.rng.IntN(3))))
 	}
 }
 
-// leave lends frames and checks those that leave: none is of a class that is
+// leave lends frames and checks those that leave: none is of a priority that is
 // paused, and those of one way keep their order.
 func (c *chaos) leave(out unit.Port, n int) {
 	c.t.Helper()
@@ -293,10 +293,10 @@ func (c *chaos) leave(out unit.Port, n int) {
 		if f.Control {
 			continue
 		}
-		if z := &c.ports[out]; z.paused.Has(f.OutClass) && !c.acts {
-			c.t.Fatalf("%s: paused: a frame of class %d leaves by port %d", c.where, f.OutClass, out)
+		if z := &c.ports[out]; z.paused.Has(f.OutPriority) && !c.acts {
+			c.t.Fatalf("%s: paused: a frame of priority %d leaves by port %d", c.where, f.OutPriority, out)
 		}
-		way := [3]int{int(f.In), int(f.InClass), int(out)}
+		way := [3]int{int(f.In), int(f.InPriority), int(out)}
 		id := binary.BigEndian.Uint32(f.Data[ether.HeaderLen+ether.IPv4Len+ether.UDPLen:])
 		if id <= c.highest[way] {
 			c.t.Fatalf("%s: order: frame %d of %v leaves after frame %d", c.where, id, way, c.highest[way])
@@ -331,18 +331,18 @@ func (c *chaos) check() {
 func (c *chaos) checkAccounts() {
 	c.t.Helper()
 	queued, lent := 0, 0
-	wire := make(map[detect.Bucket]int) // charged, on the wire
+	wire := make(map[detect.PG]int) // charged, on the wire
 	for _, fs := range c.lent {
 		lent += len(fs)
 		seen := make(map[*buffer.Frame]bool)
 		for _, f := range fs {
 			if o := f.Orig(); f.Charged && !seen[o] {
 				seen[o] = true
-				wire[detect.Bucket{Port: f.In, Class: f.InClass}] += c.mmu.Charge(f.Len)
+				wire[detect.PG{Port: f.In, Priority: f.InPriority}] += c.mmu.Charge(f.Len)
 			}
 		}
 	}
-	held, flooded := make(map[detect.Bucket]int), 0
+	held, flooded := make(map[detect.PG]int), 0
 	for p := range unit.Port(4) {
 		for cl := range unit.Priority(unit.Priorities) {
 			queued += c.Queue(p, cl).Frames()
@@ -358,8 +358,8 @@ func (c *chaos) checkAccounts() {
 			sum := 0
 			for in := range unit.Port(4) {
 				for icl := range unit.Priority(unit.Priorities) {
-					b := detect.Bucket{Port: in, Class: icl}
-					n := c.Held(b, detect.Queue{Port: p, Class: cl})
+					b := detect.PG{Port: in, Priority: icl}
+					n := c.Held(b, detect.Queue{Port: p, Priority: cl})
 					held[b] += n
 					sum += n
 				}
@@ -372,10 +372,10 @@ func (c *chaos) checkAccounts() {
 	c.checkTurns()
 	for p := range unit.Port(4) {
 		for cl := range unit.Priority(unit.Priorities) {
-			b := detect.Bucket{Port: p, Class: cl}
+			b := detect.PG{Port: p, Priority: cl}
 			bytes, _ := c.MMU().Bytes(p, cl)
 			if most := held[b] + wire[b]; bytes > most || !c.flood && bytes != most {
-				c.t.Fatalf("%s: accounts: bucket %v holds %d bytes, %d wait and %d are on the wire", c.where, b, bytes, held[b], wire[b])
+				c.t.Fatalf("%s: accounts: priority group %v holds %d bytes, %d wait and %d are on the wire", c.where, b, bytes, held[b], wire[b])
 			}
 		}
 	}
@@ -396,13 +396,13 @@ func (c *chaos) checkTurns() {
 	for p := range unit.Port(4) {
 		for _, turn := range c.ports[p].acted.turns {
 			n, charge := 0, 0
-			for f := c.Queue(turn.queue.Port, turn.queue.Class).Head(); f != nil; f = f.Next() {
-				if f.In == p && f.InClass == turn.bucket.Class && !f.Orig().Charged {
+			for f := c.Queue(turn.queue.Port, turn.queue.Priority).Head(); f != nil; f = f.Next() {
+				if f.In == p && f.InPriority == turn.pg.Priority && !f.Orig().Charged {
 					n, charge = n+f.Len, charge+c.mmu.Charge(f.Len)
 				}
 			}
 			if n != turn.bytes || charge != turn.charge {
-				c.t.Fatalf("%s: the lossy turn from %v to %v counts %d bytes, charged %d; %d wait, charged %d", c.where, turn.bucket, turn.queue, turn.bytes, turn.charge, n, charge)
+				c.t.Fatalf("%s: the lossy turn from %v to %v counts %d bytes, charged %d; %d wait, charged %d", c.where, turn.pg, turn.queue, turn.bytes, turn.charge, n, charge)
 			}
 		}
 	}
@@ -421,7 +421,7 @@ func (c *chaos) checkFrames(queued int) {
 		for r := DropShort; !r.Odd(); r++ {
 			dropped += int(n.Drops[r])
 		}
-		lost, ofClasses := uint64(0), uint64(0)
+		lost, ofPriorities := uint64(0), uint64(0)
 		for r, k := range n.LostBy {
 			lost += k
 			if k > n.Drops[r] || k > 0 && Reason(r).Fate() != Lost {
@@ -429,10 +429,10 @@ func (c *chaos) checkFrames(queued int) {
 			}
 		}
 		for _, k := range n.LostOf {
-			ofClasses += k
+			ofPriorities += k
 		}
-		if n.LosslessLost != lost || n.LosslessLost != ofClasses || n.LostBy[DropHeadroom] != n.Drops[DropHeadroom] {
-			c.t.Fatalf("%s: port %d: %d lossless frames lost, %d by reason, %d by class, of %v", c.where, p, n.LosslessLost, lost, ofClasses, n.Drops)
+		if n.LosslessLost != lost || n.LosslessLost != ofPriorities || n.LostBy[DropHeadroom] != n.Drops[DropHeadroom] {
+			c.t.Fatalf("%s: port %d: %d lossless frames lost, %d by reason, %d by priority, of %v", c.where, p, n.LosslessLost, lost, ofPriorities, n.Drops)
 		}
 	}
 	if c.given != left+dropped+queued {
@@ -440,7 +440,7 @@ func (c *chaos) checkFrames(queued int) {
 	}
 }
 
-// checkAnnounced wants the far end of each port to know each bucket's state, or a frame
+// checkAnnounced wants the far end of each port to know each priority group's state, or a frame
 // that says it to wait.
 func (c *chaos) checkAnnounced() {
 	c.t.Helper()
@@ -450,7 +450,7 @@ func (c *chaos) checkAnnounced() {
 			on, period := c.MMU().XOFF(unit.Port(i), cl)
 			told, known := p.told.Has(cl), p.announced[cl].period
 			if p.up && !p.control.pauses.Has(cl) && (told != on || on && known != period) {
-				c.t.Fatalf("%s: bucket %d.%d is XOFF %v period %d, the far end knows %v %d and no frame waits", c.where, i, cl, on, period, told, known)
+				c.t.Fatalf("%s: priority group %d.%d is XOFF %v period %d, the far end knows %v %d and no frame waits", c.where, i, cl, on, period, told, known)
 			}
 		}
 	}
@@ -539,7 +539,7 @@ func (s *testSwitch) parseIsPure(b []byte) {
 	if string(fs[0].Data) != string(b) {
 		s.t.Fatal("Parse changed the frame")
 	}
-	fs[0].Info = buffer.Info{Kind: 99, Reason: 99, Class: 7, TTL: 1, L3: 1, DstIP: 1, Hash: 1, DstMAC: 1, SrcMAC: 1}
+	fs[0].Info = buffer.Info{Kind: 99, Reason: 99, Priority: 7, TTL: 1, L3: 1, DstIP: 1, Hash: 1, DstMAC: 1, SrcMAC: 1}
 	s.Parse(fs[0])
 	if fs[0].Info != first {
 		s.t.Fatalf("Parse says %+v, then %+v", first, fs[0].Info)

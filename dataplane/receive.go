@@ -32,7 +32,7 @@ func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 		case f.Info.Kind == kindPause:
 			s.receivePause8023(in, f)
 		default:
-			c := f.Info.Class
+			c := f.Info.Priority
 			// Of RxDropped, Drops[DropPoliced] and RxFrames a frame counts in one: what a
 			// detector reads of them (detect.Frames) adds up. Discarded frames use up no rate of
 			// a policer.
@@ -126,7 +126,7 @@ func (s *Switch) receiveARP(in unit.Port, p *port, f *buffer.Frame) {
 		return
 	}
 	// Read before PutARP overwrites them. The answer goes back in the slot of the request, by the
-	// port by which that came, in its class and with its 802.1Q tag.
+	// port by which that came, in its priority and with its 802.1Q tag.
 	ip, mac, gateway := a.SenderIP(), a.SenderMAC(), s.gatewayMAC(p.subnet)
 	ether.SetAddresses(f.Data, mac, gateway)
 	ether.PutARP(a, ether.ARPReply, gateway, addr32(sub.Gateway), mac, ip)

@@ -16,10 +16,10 @@ type actions struct{ s *Switch }
 var _ detect.Actions = actions{}
 
 // Repause sends a pause frame for b now, if b is XOFF.
-func (a actions) Repause(b detect.Bucket) {
-	// Of a bucket that is XON it would be a resume, and that has been asked for already.
-	if on, _ := a.s.mmu.XOFF(b.Port, b.Class); on {
-		a.s.sendPause(b.Port, b.Class)
+func (a actions) Repause(b detect.PG) {
+	// Of a priority group that is XON it would be a resume, and that has been asked for already.
+	if on, _ := a.s.mmu.XOFF(b.Port, b.Priority); on {
+		a.s.sendPause(b.Port, b.Priority)
 	}
 }
 
@@ -51,17 +51,17 @@ func (s *Switch) send(p unit.Port, it controlItem) bool {
 // Report logs a declared deadlock.
 func (a actions) Report(f detect.Finding) {
 	a.s.event(event.Event{
-		Type: event.Deadlock, Port: f.Bucket.Port, Class: f.Bucket.Class, Out: f.Queue.Port, OutClass: f.Queue.Class,
+		Type: event.Deadlock, Port: f.PG.Port, Priority: f.PG.Priority, Out: f.Queue.Port, OutPriority: f.Queue.Priority,
 		Label: f.Label, Trigger: f.Trigger, OnLoop: f.OnLoop,
 	})
 }
 
 // Diagnose logs the causes of a declared deadlock: an event each, or one for each flow that
 // it names.
-func (a actions) Diagnose(b detect.Bucket, q detect.Queue, causes []detect.Cause) {
+func (a actions) Diagnose(b detect.PG, q detect.Queue, causes []detect.Cause) {
 	for i, c := range causes {
 		e := event.Event{
-			Type: event.Cause, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class,
+			Type: event.Cause, Port: b.Port, Priority: b.Priority, Out: q.Port, OutPriority: q.Priority,
 			Cause: c.Type, Rank: uint8(i + 1), Confidence: c.Confidence, Trigger: c.At, In: c.In, OnLoop: c.OnLoop, Together: c.Together,
 		}
 		for k := 0; k == 0 || k < len(c.Flows) && c.Flows[k] != 0; k++ {
@@ -74,7 +74,7 @@ func (a actions) Diagnose(b detect.Bucket, q detect.Queue, causes []detect.Cause
 // Trace logs a step of the detector.
 func (a actions) Trace(t detect.Trace) {
 	a.s.event(event.Event{
-		Type: event.Trace, Step: t.Step, Port: t.Bucket.Port, Class: t.Bucket.Class, Out: t.Queue.Port, OutClass: t.Queue.Class,
+		Type: event.Trace, Step: t.Step, Port: t.PG.Port, Priority: t.PG.Priority, Out: t.Queue.Port, OutPriority: t.Queue.Priority,
 		Label: t.Label,
 	})
 }

@@ -47,13 +47,13 @@ func (d datagram) routed(dst, src unit.MAC) []byte {
 func TestRouteRewrites(t *testing.T) {
 	s := newTestSwitch(t, 6, withHosts)
 	for _, ttl := range []uint8{2, 3, 64, 255} {
-		d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3, ttl: ttl}
+		d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", priority: 3, ttl: ttl}
 		s.receive(0, d.frame())
 		s.wantData(3, d.routed(peerMAC(3), portMAC(3)))
 		s.receive(0, tagged(d.frame(), 5))
 		s.wantData(3, tagged(d.routed(peerMAC(3), portMAC(3)), 5))
 	}
-	d := datagram{dst: portMAC(4), src: peerMAC(4), from: "10.9.1.1", to: "10.0.2.10", class: 3}
+	d := datagram{dst: portMAC(4), src: peerMAC(4), from: "10.9.1.1", to: "10.0.2.10", priority: 3}
 	s.receive(4, d.frame())
 	s.wantData(2, d.routed(stationMAC(2), portMAC(2)))
 	s.wantNoDrops()
@@ -63,7 +63,7 @@ func TestTTL(t *testing.T) {
 	s := newTestSwitch(t, 6, withHosts)
 	for _, ttl := range []uint8{1, 0} {
 		for _, to := range []string{"10.9.1.1", "10.0.2.10"} {
-			f := datagram{dst: portMAC(0), to: to, class: 3, ttl: 2}.frame()
+			f := datagram{dst: portMAC(0), to: to, priority: 3, ttl: 2}.frame()
 			for ip := ether.IPv4(f[ether.HeaderLen:]); ip.TTL() > ttl; {
 				ip.DecrementTTL()
 			}
@@ -160,7 +160,7 @@ func TestARPOfAnotherSubnet(t *testing.T) {
 // once a second; when it answers the next frame is delivered.
 func TestARPRequestForUnknownHost(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
-	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
+	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", priority: 3}
 	request := arp(ether.ARPRequest, unit.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.11")
 	ask := func() {
 		t.Helper()
@@ -248,7 +248,7 @@ func TestFloodToAgedHost(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
 	s.receive(1, arp(ether.ARPRequest, unit.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
 	s.drain(1)
-	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
+	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", priority: 3}
 	s.advance(macAge + 1)
 	s.receive(3, d.frame())
 	if b, _ := s.MMU().Bytes(3, 3); b != 1000 {
@@ -267,7 +267,7 @@ func TestFloodPorts(t *testing.T) {
 		c.MAC = c.MAC[1:] // host 10.0.1.10 has an ARP entry only
 		c.Subnets[0].Flood = ports(3, 4)
 	})
-	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10", class: 3}
+	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10", priority: 3}
 	s.receive(3, d.frame())
 	for _, out := range []unit.Port{0, 1, 4} {
 		s.wantData(out, d.routed(stationMAC(0), portMAC(0)))
@@ -398,7 +398,7 @@ func TestECMP(t *testing.T) {
 		t.Errorf("another seed chooses alike for %d of %d flows, want about a quarter", same, n)
 	}
 	for i, d := range flows(200) {
-		d.ttl, d.size, d.id, d.class = 9, 900, uint32(i), 3 // not in the 5-tuple
+		d.ttl, d.size, d.id, d.priority = 9, 900, uint32(i), 3 // not in the 5-tuple
 		if p := s.path(0, d.frame()); p != chosen[i] {
 			t.Fatalf("flow %d left by port %d before, now by %d", i, chosen[i], p)
 		}
@@ -441,7 +441,7 @@ func TestSplitHorizon(t *testing.T) {
 func TestBackup(t *testing.T) {
 	s := newTestSwitch(t, 6, withHosts)
 	d := flows(1)[0]
-	d.class = 3 // of lossless frames nothing is told
+	d.priority = 3 // of lossless frames nothing is told
 	s.link(3, false)
 	if p := s.path(0, d.frame()); p != 4 {
 		t.Errorf("one primary port is left: leaves by %d, want 4", p)
@@ -452,7 +452,7 @@ func TestBackup(t *testing.T) {
 	if p := s.path(0, d.frame()); p != 5 {
 		t.Errorf("leaves by %d, want the backup 5", p)
 	}
-	s.receive(0, datagram{dst: portMAC(0), to: "10.9.1.1", class: 3}.frame()) // a route without a backup
+	s.receive(0, datagram{dst: portMAC(0), to: "10.9.1.1", priority: 3}.frame()) // a route without a backup
 	s.wantDrop(0, DropNoPort)
 	s.link(5, false)
 	s.receive(0, d.frame())
@@ -468,30 +468,30 @@ func TestBackup(t *testing.T) {
 	s.wantEvents("link 3 down", "route 0 by 5") // each time anew
 }
 
-// Detour tells of frames that are charged to the bucket: what takes a lossy turn, or waits in a lossy queue,
-// holds it up nowhere.
+// Detour tells of frames that are charged to the priority group: what takes a lossy turn, or waits in a lossy
+// queue, holds it up nowhere.
 func TestDetour(t *testing.T) {
 	s := newTestSwitch(t, 6, withHosts)
 	s.advance(unit.Millisecond)
 	s.link(3, false)
 	s.advance(unit.Millisecond)
 	s.link(4, false)
-	q := detect.Queue{Port: 5, Class: 3}
+	q := detect.Queue{Port: 5, Priority: 3}
 	s.receive(5, pauseOf(3, 65535, 1))
-	f := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "11.1.1.1", class: 3}.frame()
+	f := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "11.1.1.1", priority: 3}.frame()
 	wantDetour := func(want int) {
 		t.Helper()
-		if bytes, down, since := s.Detour(bucket0, q); bytes != want || want > 0 && (down != 4 || since != s.now) {
+		if bytes, down, since := s.Detour(pg0, q); bytes != want || want > 0 && (down != 4 || since != s.now) {
 			t.Errorf("%d bytes took a detour, for port %d that went down at %d; want %d, 4 and %d", bytes, down, since, want, s.now)
 		}
 	}
-	s.LossyTurn(bucket0, q, true)
+	s.LossyTurn(pg0, q, true)
 	s.receive(0, f)
 	wantDetour(0)
-	s.LossyTurn(bucket0, q, false)
+	s.LossyTurn(pg0, q, false)
 	s.receive(0, f)
 	wantDetour(len(f))
-	if n := s.Held(bucket0, q); n != len(f) {
+	if n := s.Held(pg0, q); n != len(f) {
 		t.Errorf("M has %d bytes, want %d", n, len(f))
 	}
 }
@@ -576,9 +576,9 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.MMU().Config().Profile.Unique() {
-		t.Error("with the defaults a bucket can hold more than XON bytes in two queues")
+		t.Error("with the defaults a priority group can hold more than XON bytes in two queues")
 	}
 	if s.Detector().Name() != "none" || c.DSCP[26] != 3 || c.DSCP[48] != 6 {
-		t.Errorf("detector %q, DSCP 26 in class %d, 48 in %d", s.Detector().Name(), c.DSCP[26], c.DSCP[48])
+		t.Errorf("detector %q, DSCP 26 in priority %d, 48 in %d", s.Detector().Name(), c.DSCP[26], c.DSCP[48])
 	}
 }

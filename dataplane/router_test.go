@@ -23,7 +23,7 @@ func (s *testSwitch) wantUnrouted(f []byte, r Reason) {
 // A header that was damaged on the way leads anywhere. A bridge does not read it.
 func TestRouteVerifiesTheChecksum(t *testing.T) {
 	s := newTestSwitch(t, 6, withHosts)
-	good := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3}.frame()
+	good := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", priority: 3}.frame()
 	for at := ether.HeaderLen + 1; at < ether.HeaderLen+ether.IPv4Len; at++ {
 		if at == ether.HeaderLen+2 || at == ether.HeaderLen+3 {
 			continue // a wrong length is malformed
@@ -61,10 +61,10 @@ func TestMartians(t *testing.T) {
 		{"10.0.1.255", "10.9.1.1"},
 		{"10.0.2.255", "10.9.1.1"},
 	} {
-		s.wantUnrouted(datagram{dst: portMAC(0), src: stationMAC(0), from: way.from, to: way.to, class: 3}.frame(), DropMartian)
+		s.wantUnrouted(datagram{dst: portMAC(0), src: stationMAC(0), from: way.from, to: way.to, priority: 3}.frame(), DropMartian)
 	}
 	for _, to := range []string{"1.0.0.1", "126.255.255.255", "128.0.0.1", "223.255.255.255", "10.9.1.255"} { // beside them
-		s.receive(0, datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: to, class: 3}.frame())
+		s.receive(0, datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: to, priority: 3}.frame())
 		if got := len(s.drain(3)) + len(s.drain(4)); got != 1 {
 			t.Errorf("%d frames for %s leave, want 1", got, to)
 		}
@@ -164,18 +164,18 @@ func TestGatewayIsOneStation(t *testing.T) {
 	if gateway != portMAC(0) {
 		t.Errorf("the gateway answers as %v, want %v", gateway, portMAC(0))
 	}
-	s.receive(3, datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.99", class: 3}.frame()) // nobody has that
+	s.receive(3, datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.99", priority: 3}.frame()) // nobody has that
 	for p := range unit.Port(2) {
 		if got := hears(gateway, s.drain(p)); got != gateway {
 			t.Errorf("asking at port %d the gateway is %v, and it answered as %v", p, got, gateway)
 		}
 	}
 	s.wantDrop(3, DropARPUnresolved)
-	down := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
+	down := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", priority: 3}
 	s.receive(3, down.frame())
 	s.wantData(1, down.routed(stationMAC(1), gateway))
 	for _, dst := range []unit.MAC{gateway, portMAC(1)} {
-		up := datagram{dst: dst, src: stationMAC(1), from: "10.0.1.11", to: "10.9.1.1", class: 3}
+		up := datagram{dst: dst, src: stationMAC(1), from: "10.0.1.11", to: "10.9.1.1", priority: 3}
 		s.receive(1, up.frame())
 		s.wantData(3, up.routed(peerMAC(3), portMAC(3)))
 	}
@@ -199,7 +199,7 @@ func TestStationsAreOfASubnet(t *testing.T) {
 	s.receive(2, datagram{dst: portMAC(2), src: stationMAC(0), from: "10.0.2.10", to: "10.9.1.1"}.frame())
 	s.drain(3)
 	s.wantMACs(fmt.Sprintf("%v at 0 static false", stationMAC(0)), fmt.Sprintf("%v at 2 static false", stationMAC(0)))
-	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10", class: 3}
+	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10", priority: 3}
 	s.receive(3, d.frame())
 	s.wantData(0, d.routed(stationMAC(0), portMAC(0)))
 	f := plain(stationMAC(0), stationMAC(1), 100)
@@ -245,7 +245,7 @@ func TestARPEntryIsRenewed(t *testing.T) {
 	s.ask(1, stationMAC(1), "10.0.1.11")
 	for _, answers := range []bool{true, false} {
 		s.advance(arpAge - arpRenew + 1)
-		d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
+		d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", priority: 3}
 		s.receive(3, d.frame())
 		request := arp(ether.ARPRequest, unit.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.11")
 		for p := range unit.Port(2) { // its MAC entry has aged: it is flooded
@@ -262,7 +262,7 @@ func TestARPEntryIsRenewed(t *testing.T) {
 			s.wantDrop(3, DropARPUnresolved)
 		}
 	}
-	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10", class: 3}
+	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10", priority: 3}
 	s.drain(0)
 	s.drain(1)
 	s.receive(3, d.frame())

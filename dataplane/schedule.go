@@ -8,13 +8,13 @@ import (
 	"softswitch/unit"
 )
 
-// quantumBytes is what a class of weight 1 may send each round. Chosen: above the 1518 bytes of a
+// quantumBytes is what a priority of weight 1 may send each round. Chosen: above the 1518 bytes of a
 // full frame with its tag, since deficit round robin finds the next frame in one round if the
 // quantum is no less than the longest frame (Shreedhar and Varghese, 1995). With jumbo frames it
 // takes more: see pickWeighted.
 const quantumBytes = 1600
 
-// pick chooses the queue that sends next: the highest strict class that has
+// pick chooses the queue that sends next: the highest strict priority that has
 // frames and is not paused, else deficit round robin among the weighted ones
 // (Shreedhar and Varghese, 1995). ok is false if nothing may leave.
 func (p *port) pick(weights *[unit.Priorities]int) (c unit.Priority, ok bool) {
@@ -22,8 +22,8 @@ func (p *port) pick(weights *[unit.Priorities]int) (c unit.Priority, ok bool) {
 	if set == 0 {
 		return 0, false
 	}
-	var weighted unit.ClassSet
-	// From the highest class down. The first strict one wins, also over weighted classes above
+	var weighted unit.PrioritySet
+	// From the highest priority down. The first strict one wins, also over weighted priorities above
 	// it: these share what strict ones leave.
 	for rest := set; rest != 0; {
 		c := unit.Priority(bits.Len8(uint8(rest)) - 1)
@@ -36,13 +36,13 @@ func (p *port) pick(weights *[unit.Priorities]int) (c unit.Priority, ok bool) {
 	return p.pickWeighted(weighted, weights), true
 }
 
-// pickWeighted goes round the classes of set, which is not empty. A class whose
+// pickWeighted goes round the priorities of set, which is not empty. A priority whose
 // queue ran empty or is paused keeps no deficit. A full round raises every
 // deficit by at least quantumBytes: two suffice for frames of 1514 bytes, seven for
 // those of 9230.
-func (p *port) pickWeighted(set unit.ClassSet, weights *[unit.Priorities]int) unit.Priority {
+func (p *port) pickWeighted(set unit.PrioritySet, weights *[unit.Priorities]int) unit.Priority {
 	for {
-		// The turn stays with a class as long as its deficit lasts. It gets its quantum when the
+		// The turn stays with a priority as long as its deficit lasts. It gets its quantum when the
 		// turn reaches it, once a round.
 		c := p.turn
 		if set.Has(c) {
@@ -60,9 +60,9 @@ func (p *port) pickWeighted(set unit.ClassSet, weights *[unit.Priorities]int) un
 	}
 }
 
-// sendable are the classes of which a frame may leave. Invariant: no class in which a pause is
+// sendable are the priorities of which a frame may leave. Invariant: no priority in which a pause is
 // active, unless an action forces it. All that leaves is chosen from this set.
-func (p *port) sendable() unit.ClassSet {
+func (p *port) sendable() unit.PrioritySet {
 	m := &p.acted
 	set := p.backlog &^ (p.paused &^ m.force)
 	// These may have a backlog and nothing in it that may leave. next walks the queue, so the
@@ -75,20 +75,20 @@ func (p *port) sendable() unit.ClassSet {
 	return set
 }
 
-// next is the frame of class c that leaves next, nil if none may.
+// next is the frame of priority c that leaves next, nil if none may.
 func (p *port) next(c unit.Priority) *buffer.Frame {
 	f := p.queues[c].Head()
 	if b, reserved := p.reservedFor(c); reserved {
-		for f != nil && (f.In != b.Port || f.InClass != b.Class) {
+		for f != nil && (f.In != b.Port || f.InPriority != b.Priority) {
 			f = f.Next()
 		}
 	}
 	return f
 }
 
-// reservedFor is the bucket whose frames alone may leave the queue of class c, if it is
+// reservedFor is the priority group whose frames alone may leave the queue of priority c, if it is
 // reserved.
-func (p *port) reservedFor(c unit.Priority) (b detect.Bucket, reserved bool) {
+func (p *port) reservedFor(c unit.Priority) (b detect.PG, reserved bool) {
 	m := &p.acted
 	switch {
 	// Before the restriction: an allowance is for the active pause and ends with it (endPause);

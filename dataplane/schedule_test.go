@@ -11,7 +11,7 @@ import (
 	"softswitch/unit"
 )
 
-// Strict priority: the highest class that has frames and is not paused.
+// Strict priority: the highest priority that has frames and is not paused.
 func TestStrictPriority(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
 	f := func(c unit.Priority, id uint32) []byte { return between(0, 1, c, id) }
@@ -35,25 +35,25 @@ type feeder struct {
 func (f feeder) feed() {
 	for c := range unit.Priority(unit.Priorities) {
 		for f.size[c] > 0 && f.s.Queue(1, c).Frames() < 3 {
-			f.s.receive(0, datagram{dst: stationMAC(1), class: c, size: f.size[c]}.frame())
+			f.s.receive(0, datagram{dst: stationMAC(1), priority: c, size: f.size[c]}.frame())
 		}
 	}
 }
 
-// take transmits one frame and says of which class it was.
-func (f feeder) take() (class unit.Priority, size int) {
+// take transmits one frame and says of which priority it was.
+func (f feeder) take() (priority unit.Priority, size int) {
 	f.feed()
 	fs := f.s.lend(1, 1)
 	if len(fs) != 1 {
 		f.s.t.Fatal("a port with full queues sends nothing")
 	}
-	class, size = fs[0].OutClass, fs[0].Len
+	priority, size = fs[0].OutPriority, fs[0].Len
 	f.s.sent(1)
-	return class, size
+	return priority, size
 }
 
-// Weighted classes share exactly by weight: a round of frames of half a quantum
-// gives a class of weight w 2w frames, and no other number.
+// Weighted priorities share exactly by weight: a round of frames of half a quantum
+// gives a priority of weight w 2w frames, and no other number.
 func TestWeightsExact(t *testing.T) {
 	weights := map[unit.Priority]int{0: 1, 1: 3, 2: 2, 6: 5}
 	s := newTestSwitch(t, 2, func(c *Config) {
@@ -71,13 +71,13 @@ func TestWeightsExact(t *testing.T) {
 		}
 		for cl, w := range weights {
 			if got[cl] != 2*w {
-				t.Fatalf("round %d: class %d of weight %d sent %d frames, want %d: %v", round, cl, w, got[cl], 2*w, got)
+				t.Fatalf("round %d: priority %d of weight %d sent %d frames, want %d: %v", round, cl, w, got[cl], 2*w, got)
 			}
 		}
 	}
 }
 
-// With any sizes, the bytes over weight of two backlogged classes differ by at
+// With any sizes, the bytes over weight of two backlogged priorities differ by at
 // most a quantum and a largest frame each.
 func TestWeightsByBytes(t *testing.T) {
 	seed := testkit.Seed(t)
@@ -107,7 +107,7 @@ func TestWeightsByBytes(t *testing.T) {
 			for a := range f.size {
 				for b := range f.size {
 					if d := sent[a] - sent[b]; d > float64(2*(quantumBytes+longest)) {
-						t.Fatalf("seed %d: classes %d and %d: %.0f bytes a weight apart; sizes %v, weights %v", seed, a, b, d, f.size, weight)
+						t.Fatalf("seed %d: priorities %d and %d: %.0f bytes a weight apart; sizes %v, weights %v", seed, a, b, d, f.size, weight)
 					}
 				}
 			}
@@ -115,7 +115,7 @@ func TestWeightsByBytes(t *testing.T) {
 	}
 }
 
-// Weighted classes share what strict ones leave.
+// Weighted priorities share what strict ones leave.
 func TestStrictBeforeWeighted(t *testing.T) {
 	s := newTestSwitch(t, 2, func(c *Config) { c.Weights[1], c.Weights[6] = 1, 1 })
 	f := func(c unit.Priority, id uint32) []byte { return between(0, 1, c, id) }
@@ -123,13 +123,13 @@ func TestStrictBeforeWeighted(t *testing.T) {
 	s.wantData(1, f(3, 4), f(0, 3))
 	got := fmt.Sprint(s.transmit(1, 2))
 	if want := fmt.Sprint([][]byte{f(1, 2), f(6, 1)}); got != want {
-		t.Errorf("weighted classes 1 and 6 of equal weight: got another order or frame")
+		t.Errorf("weighted priorities 1 and 6 of equal weight: got another order or frame")
 	}
 }
 
-// A class that is paused or idle saves up no turn: when it comes back it gets its
+// A priority that is paused or idle saves up no turn: when it comes back it gets its
 // share, not what it missed.
-func TestWeightedClassSavesNothing(t *testing.T) {
+func TestWeightedPrioritySavesNothing(t *testing.T) {
 	s := newTestSwitch(t, 2, func(c *Config) { c.Weights[3], c.Weights[1] = 1, 1 })
 	f := feeder{s, map[unit.Priority]int{3: 800, 1: 800}}
 	for range 5 {
@@ -138,7 +138,7 @@ func TestWeightedClassSavesNothing(t *testing.T) {
 	s.receive(1, pauseOf(3, 65535, 1))
 	for range 100 {
 		if c, _ := f.take(); c != 1 {
-			t.Fatalf("class %d sends while it is paused", c)
+			t.Fatalf("priority %d sends while it is paused", c)
 		}
 	}
 	s.receive(1, resumeOf(3, 1))
@@ -148,11 +148,11 @@ func TestWeightedClassSavesNothing(t *testing.T) {
 		got[c]++
 	}
 	if got[3] < 48 || got[3] > 52 {
-		t.Errorf("after its pause class 3 sent %d of 100 frames, want its half", got[3])
+		t.Errorf("after its pause priority 3 sent %d of 100 frames, want its half", got[3])
 	}
 }
 
-// What a class had left of its turn when it was paused is gone.
+// What a priority had left of its turn when it was paused is gone.
 func TestPauseEndsTheTurn(t *testing.T) {
 	s := newTestSwitch(t, 2, func(c *Config) { c.Weights[3], c.Weights[1] = 10, 1 })
 	f := feeder{s, map[unit.Priority]int{3: 800, 1: 800}}
@@ -174,6 +174,6 @@ func TestPauseEndsTheTurn(t *testing.T) {
 		longest = max(longest, run)
 	}
 	if longest != 20 {
-		t.Errorf("after its pause class 3 sent %d frames in one turn, want 20", longest)
+		t.Errorf("after its pause priority 3 sent %d frames in one turn, want 20", longest)
 	}
 }

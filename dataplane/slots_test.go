@@ -22,7 +22,7 @@ func TestSlotsDoNotRunOutBeforeBytes(t *testing.T) {
 	s.receive(0, pauseOf(3, 65535, 1))
 	for range frames {
 		for p := unit.Port(1); p < ports; p++ {
-			s.receive(p, datagram{dst: stationMAC(0), src: stationMAC(p), class: 3, size: ether.MinLen}.frame())
+			s.receive(p, datagram{dst: stationMAC(0), src: stationMAC(p), priority: 3, size: ether.MinLen}.frame())
 		}
 	}
 	for p := range unit.Port(ports) {
@@ -31,7 +31,7 @@ func TestSlotsDoNotRunOutBeforeBytes(t *testing.T) {
 		}
 	}
 	// An innocent: from port 1 to port 2, where nobody pauses and nothing waits.
-	s.receive(1, datagram{dst: stationMAC(2), src: stationMAC(1), class: 4, size: ether.MinLen}.frame())
+	s.receive(1, datagram{dst: stationMAC(2), src: stationMAC(1), priority: 4, size: ether.MinLen}.frame())
 	if got := len(s.drain(2)); got != 1 {
 		t.Errorf("of an innocent's 1 frame %d arrive", got)
 	}
@@ -46,8 +46,8 @@ func TestBytesRunOutFirst(t *testing.T) {
 		s.receive(0, pauseOf(4, 65535, 1))
 		for s.Counters(1).Drops[DropHeadroom] == 0 || s.Counters(2).Drops[DropHeadroom] == 0 {
 			for p := unit.Port(1); p < 3; p++ {
-				for _, class := range []unit.Priority{3, 4} {
-					s.receive(p, datagram{dst: stationMAC(0), src: stationMAC(p), class: class, size: ether.MinLen}.frame())
+				for _, priority := range []unit.Priority{3, 4} {
+					s.receive(p, datagram{dst: stationMAC(0), src: stationMAC(p), priority: priority, size: ether.MinLen}.frame())
 				}
 			}
 			if n := s.Counters(1).Drops[DropNoSlot] + s.Counters(2).Drops[DropNoSlot]; n > 0 {
@@ -62,17 +62,17 @@ func TestLossySlots(t *testing.T) {
 	s := newTestSwitch(t, 3, func(c *Config) { c.Slots = 20 })
 	s.receive(0, pauseOf(3, 65535, 1))
 	for range 30 {
-		s.receive(1, datagram{dst: stationMAC(0), src: stationMAC(1), class: 0, size: ether.MinLen}.frame())
+		s.receive(1, datagram{dst: stationMAC(0), src: stationMAC(1), priority: 0, size: ether.MinLen}.frame())
 	}
 	if got := s.Counters(1).Drops[DropNoSlot]; got != 10 {
 		t.Errorf("%d of 30 lossy frames find no slot, want 10", got)
 	}
-	s.receive(1, datagram{dst: stationMAC(0), src: stationMAC(1), class: 3, size: ether.MinLen}.frame())
+	s.receive(1, datagram{dst: stationMAC(0), src: stationMAC(1), priority: 3, size: ether.MinLen}.frame())
 	if got := s.Queue(0, 3).Frames(); got != 1 {
 		t.Errorf("of 1 lossless frame %d find a slot", got)
 	}
 	s.drain(0)
-	s.receive(1, datagram{dst: stationMAC(0), src: stationMAC(1), class: 0, size: ether.MinLen}.frame())
+	s.receive(1, datagram{dst: stationMAC(0), src: stationMAC(1), priority: 0, size: ether.MinLen}.frame())
 	if got := len(s.drain(0)); got != 1 {
 		t.Errorf("of 1 lossy frame %d leave, after the others have", got)
 	}
@@ -87,10 +87,10 @@ func TestFloodedFramesHaveCopies(t *testing.T) {
 		s.receive(p, pauseOf(3, 1000, 1))
 	}
 	for range frames {
-		s.receive(0, datagram{dst: unit.Broadcast, src: stationMAC(0), class: 3, size: ether.MinLen}.frame())
+		s.receive(0, datagram{dst: unit.Broadcast, src: stationMAC(0), priority: 3, size: ether.MinLen}.frame())
 	}
 	if on, _ := s.mmu.XOFF(0, 3); on {
-		t.Fatal("the bucket is XOFF: the test is not about congestion")
+		t.Fatal("the priority group is XOFF: the test is not about congestion")
 	}
 	for p := unit.Port(1); p < 4; p++ {
 		s.receive(p, resumeOf(3, 1))
@@ -121,7 +121,7 @@ func TestOwnFramesLeaveASlot(t *testing.T) {
 	for own := range 2 {
 		s := newTestSwitch(t, 6, func(c *Config) {
 			withHosts(c)
-			c.Rewrites = []Rewrite{{Class: 3, In: ports(0), Out: ports(3), To: 4}}
+			c.Rewrites = []Rewrite{{Priority: 3, In: ports(0), Out: ports(3), To: 4}}
 			c.Subnets[0].Flood = ports(3)
 			c.ARP = append(c.ARP, Neighbour{netip.MustParseAddr("10.0.1.11"), stationMAC(9)})
 		})
@@ -132,11 +132,11 @@ func TestOwnFramesLeaveASlot(t *testing.T) {
 		if told := len(s.drain(0)); told != own {
 			t.Errorf("%d errors are told where there are slots for %d", told, own)
 		}
-		d.to, d.ttl, d.class = "10.0.1.11", 64, 3
+		d.to, d.ttl, d.priority = "10.0.1.11", 64, 3
 		s.receive(0, d.frame())
 		s.wantDrops(0, map[Reason]uint64{DropNoCopy: uint64(1 - own)})
 		if rewritten := len(s.drain(3)); rewritten != own || len(s.drain(1)) != 1 {
-			t.Errorf("%d frames of another class are flooded where there are slots for %d", rewritten, own)
+			t.Errorf("%d frames of another priority are flooded where there are slots for %d", rewritten, own)
 		}
 		giveBack()
 	}
@@ -147,9 +147,9 @@ func TestOwnFramesLeaveASlot(t *testing.T) {
 func TestBridgedTTL0WithBands(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) {
 		withHosts(c)
-		c.Bands = TTLBands{Width: 1, Classes: []unit.Priority{3, 4}}
+		c.Bands = TTLBands{Width: 1, Priorities: []unit.Priority{3, 4}}
 	})
-	f := datagram{dst: stationMAC(1), src: stationMAC(0), from: "10.0.1.10", to: "10.0.1.11", class: 3, ttl: 255}.frame()
+	f := datagram{dst: stationMAC(1), src: stationMAC(0), from: "10.0.1.10", to: "10.0.1.11", priority: 3, ttl: 255}.frame()
 	f[22] = 0
 	s.receive(0, f)
 	if got := s.drain(1); len(got) != 1 {

@@ -292,7 +292,7 @@ func (r *slowRouter) ask(ip string, sub int) (silent bool) {
 	return silent
 }
 
-// own answers an echo in class 0.
+// own answers an echo in priority 0.
 func (r *slowRouter) own(f []byte, off int) {
 	f = bytes.Clone(f)
 	p := f[off:]
@@ -302,7 +302,7 @@ func (r *slowRouter) own(f []byte, off int) {
 		return
 	}
 	if p[1]>>5 == 3 {
-		p[1] = 0 // class 3 is lossless
+		p[1] = 0 // priority 3 is lossless
 	}
 	p[1] &^= 3
 	copy(p[4:8], []byte{0, 0, 0x40, 0})
@@ -394,7 +394,7 @@ func randomFrame(r *rand.Rand, in unit.Port) []byte {
 
 func randomDatagram(r *rand.Rand, dst, src unit.MAC) []byte {
 	d := datagram{
-		dst: dst, src: src, from: pick(r, slowIPs...), to: pick(r, slowIPs...), class: pick[unit.Priority](r, 0, 0, 3),
+		dst: dst, src: src, from: pick(r, slowIPs...), to: pick(r, slowIPs...), priority: pick[unit.Priority](r, 0, 0, 3),
 		ecn: uint8(r.IntN(4)), ttl: pick[uint8](r, 1, 2, 64), size: pick(r, 60, 61, 98, 600, 1000),
 	}
 	f := d.frame()

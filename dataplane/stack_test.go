@@ -15,7 +15,7 @@ func stackAtPort1(c *Config) {
 	c.Plain = true
 }
 
-// What a stack sends into a full bucket is dropped: nobody can tell it to stop. It is
+// What a stack sends into a full priority group is dropped: nobody can tell it to stop. It is
 // no loss of the fabric's.
 func TestStackIsNotPaused(t *testing.T) {
 	s := newTestSwitch(t, 2, stackAtPort1)
@@ -26,7 +26,7 @@ func TestStackIsNotPaused(t *testing.T) {
 	}
 	s.wantNoDrops()
 	if on, _ := s.MMU().XOFF(1, 3); !on {
-		t.Fatal("the bucket is not XOFF")
+		t.Fatal("the priority group is not XOFF")
 	}
 	s.wantNothing(1)
 	s.receive(1, between(1, 0, 3, 1))

@@ -5,8 +5,8 @@ import (
 	"softswitch/unit"
 )
 
-// A host that pauses a class without end (a storm) stops all traffic to it, and in time everybody
-// whose frames wait behind that. So the time for which a host may pause is bounded: each class for
+// A host that pauses a priority without end (a storm) stops all traffic to it, and in time everybody
+// whose frames wait behind that. So the time for which a host may pause is bounded: each priority for
 // Config.StormBudget, which refills stormShare times as fast as it is used while the queue may
 // send. A slow receiver, which releases its queue a hundredth of the time, stays within it. Beyond
 // it the host is contained: its pauses are not honoured, and its queue is lossy, until it has sent
@@ -17,7 +17,7 @@ import (
 // see docs/security.md.
 const stormShare = 99
 
-// storm is what a host has used of its budget for a class. free counts only while the queue is
+// storm is what a host has used of its budget for a priority. free counts only while the queue is
 // not paused, heard only while the host is contained.
 type storm struct {
 	used  unit.Time // of the budget, when the active pause began or the last one ended
@@ -38,7 +38,7 @@ func (b *storm) begins(now unit.Time) {
 // ends: the active pause ended after the time lasted.
 func (b *storm) ends(now, lasted unit.Time) { b.used, b.free = b.used+lasted, now }
 
-// contain contains the host at port out in the classes in which it is over its budget,
+// contain contains the host at port out in the priorities in which it is over its budget,
 // releases it where it has been quiet, and returns when to look again. Preconditions: there is
 // a budget.
 func (s *Switch) contain(out unit.Port) (next unit.Time) {
@@ -53,11 +53,11 @@ func (s *Switch) contain(out unit.Port) (next unit.Time) {
 			next = min(next, at)
 			continue
 		}
-		q := detect.Queue{Port: out, Class: c}
+		q := detect.Queue{Port: out, Priority: c}
 		p.acted.contained.Add(c)
 		p.storms[c].heard = s.now
-		// As with actions: the class first, then the log, then the end of the pause (unpause).
-		s.note(detect.ActionContain, noBucket, q, 0)
+		// As with actions: the priority first, then the log, then the end of the pause (unpause).
+		s.note(detect.ActionContain, noPG, q, 0)
 		s.unpause(q)
 		next = min(next, s.now+s.cfg.StormBudget)
 	}
@@ -70,7 +70,7 @@ func (s *Switch) contain(out unit.Port) (next unit.Time) {
 		p.acted.contained &^= 1 << c
 		// It starts again, with all of its budget.
 		p.storms[c] = storm{free: s.now}
-		s.note(detect.ActionRelease, noBucket, detect.Queue{Port: out, Class: c}, 0)
+		s.note(detect.ActionRelease, noPG, detect.Queue{Port: out, Priority: c}, 0)
 	}
 	return next
 }

@@ -41,7 +41,7 @@ func (s *testSwitch) until(then unit.Time) {
 	}
 }
 
-// pausedBy has the host pause class 3 for that long, by pauses that overlap.
+// pausedBy has the host pause priority 3 for that long, by pauses that overlap.
 func (s *testSwitch) pausedBy(d unit.Time) {
 	then := s.now + d
 	for s.now < then {

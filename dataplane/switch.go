@@ -23,7 +23,7 @@ type Switch struct {
 	ports    []port
 	pool     *buffer.Pool
 	mmu      *buffer.MMU
-	lossless unit.ClassSet
+	lossless unit.PrioritySet
 	detector detect.Detector
 	armed    unit.Time // the detector's deadline, as the port that keeps it knows it
 	hop      unit.Time // see detect.View
@@ -39,12 +39,12 @@ type Switch struct {
 	reserve    int // free slots that Receive leaves to drivers and control frames
 	flooded    int // frames marked Flooded in lossless queues
 	// uncharged counts the frames with a slot that wait charged to nobody, or leave
-	uncharged int
-	policing  int // policers that actions took
-	classes   classes
-	marker    marker
-	lost      flowDrops
-	peer      detect.Peer // the detector, if it has messages of its own
+	uncharged  int
+	policing   int // policers that actions took
+	priorities priorities
+	marker     marker
+	lost       flowDrops
+	peer       detect.Peer // the detector, if it has messages of its own
 
 	now    unit.Time
 	ready  unit.PortSet
@@ -57,13 +57,13 @@ type port struct {
 	cfg PortConfig
 
 	// What each Transmit looks at, in as few cache lines as it takes. Of the queues: which hold
-	// frames, in which a pause is active, and the class whose turn the deficit round robin is
-	// at. Of the ingress: the classes of which the far end was told last that they are paused.
+	// frames, in which a pause is active, and the priority whose turn the deficit round robin is
+	// at. Of the ingress: the priorities of which the far end was told last that they are paused.
 	up      bool
-	backlog unit.ClassSet
-	paused  unit.ClassSet
+	backlog unit.PrioritySet
+	paused  unit.PrioritySet
 	turn    unit.Priority
-	told    unit.ClassSet
+	told    unit.PrioritySet
 	auth    *auth.End  // of the link to another switch; nil if nothing is authenticated
 	wire    pacer.Wire // of the egress
 
@@ -102,13 +102,13 @@ type port struct {
 // fields as they were, so that the log and LastPause can still name them.
 type pause struct {
 	since, until unit.Time
-	period       uint8 // of the bucket that pauses, if hasPeriod
+	period       uint8 // of the priority group that pauses, if hasPeriod
 	hasPeriod    bool
 	label        itsyhdr.TLV // that the latest pause frame carried
 }
 
-// announcement is what the far end knows of an ingress class, apart from whether it is paused.
-// period and refresh count only while the class is in port.told. All of it is zero when the link
+// announcement is what the far end knows of an ingress priority, apart from whether it is paused.
+// period and refresh count only while the priority is in port.told. All of it is zero when the link
 // has gone down: the far end has forgotten its pauses then.
 type announcement struct {
 	period  uint8
@@ -131,7 +131,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("switch %s: buffer: %w", cfg.Name, err)
 	}
-	classes, err := newClasses(&cfg)
+	priorities, err := newPriorities(&cfg)
 	if err != nil {
 		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)
 	}
@@ -140,7 +140,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	// floodAlso, askARP, tell) check reserve first.
 	s := &Switch{
 		cfg:        cfg,
-		classes:    classes,
+		priorities: priorities,
 		marker:     newMarker(cfg.ECN, len(cfg.Ports)),
 		ports:      make([]port, len(cfg.Ports)),
 		mmu:        mmu,
@@ -206,19 +206,19 @@ func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
 	}
 }
 
-// Portion ends before a frame by which a bucket would go XOFF or be out of headroom: what
+// Portion ends before a frame by which a priority group would go XOFF or be out of headroom: what
 // is ready may leave before that, and with it the reason for a pause or a loss. So a pause
-// also leaves right behind the frame that asked for it. Frames of a lossy class may fill
+// also leaves right behind the frame that asked for it. Frames of a lossy priority may fill
 // half of a queue.
 func (s *Switch) Portion(in unit.Port, fs []*buffer.Frame) (n int) {
-	// bytes counts all frames of the portion, of any class, against the room of each class. That
+	// bytes counts all frames of the portion, of any priority, against the room of each priority. That
 	// errs towards a short portion, which costs a turn and loses nothing. Control frames count as
-	// class 0.
+	// priority 0.
 	var room [unit.Priorities]int
-	var known unit.ClassSet
+	var known unit.PrioritySet
 	for bytes := 0; n < len(fs); n++ {
 		f := fs[n]
-		c := f.Info.Class
+		c := f.Info.Priority
 		if !known.Has(c) {
 			known.Add(c)
 			if room[c] = s.cfg.Buffer.LossyQueue / 2; s.lossless.Has(c) {
@@ -251,9 +251,9 @@ func (s *Switch) Work(ev []event.Event) (unit.PortSet, []event.Event) {
 func (s *Switch) Urgent() unit.PortSet { return s.urgent }
 
 // SetLink takes note of a link's state. A link that goes down loses what waits for it, its pauses
-// in both directions end, and routes fall back on their backups. When it comes up, buckets that
+// in both directions end, and routes fall back on their backups. When it comes up, priority groups that
 // are XOFF pause their upstream again. The first time it comes up, the far end is resumed in all
-// lossless classes: the process before this one may have been killed while it held the far end
+// lossless priorities: the process before this one may have been killed while it held the far end
 // up. At time 0, where virtual time begins, there was none. On an authenticated link the resumes
 // wait until the far end believes this end: see auth.End.
 func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
@@ -277,7 +277,7 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 			s.announceAll(n)
 		}
 		p.wasUp = true
-		// A far end ends its pauses when its link goes down, as flush does. A class that
+		// A far end ends its pauses when its link goes down, as flush does. A priority that
 		// announceAll has asked for already gets no second frame (controlQueue.pause).
 		for c := range unit.Priority(unit.Priorities) {
 			if on, _ := s.mmu.XOFF(n, c); on {
@@ -309,7 +309,7 @@ func (s *Switch) flush(n unit.Port) {
 	restricted := p.acted.linkDown()
 	for c := range unit.Priority(unit.Priorities) {
 		if restricted.Has(c) {
-			s.note(detect.ActionFree, noBucket, detect.Queue{Port: n, Class: c}, 0)
+			s.note(detect.ActionFree, noPG, detect.Queue{Port: n, Priority: c}, 0)
 		}
 		// The next pause is a first one again, not a repetition: see announce.
 		p.told &^= 1 << c
@@ -321,7 +321,7 @@ func (s *Switch) flush(n unit.Port) {
 		}
 		for p.queues[c].Head() != nil {
 			// Not pop: of a queue that the detector restricts now, when the pause ends, it takes
-			// frames of one bucket alone.
+			// frames of one priority group alone.
 			s.drop(s.popped(n, c, p.queues[c].Pop()), DropLinkDown)
 		}
 	}
@@ -352,11 +352,11 @@ func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 		c.ResponseBytes += uint64(f.Len)
 	}
 	if f.Info.Kind == kindData {
-		// Data only: what is malformed was nobody's, and ARP is of no flow. Info.Class is the
-		// class in which the frame came; setClass leaves it alone.
+		// Data only: what is malformed was nobody's, and ARP is of no flow. Info.Priority is the
+		// priority in which the frame came; setPriority leaves it alone.
 		s.lost.count(flowOf(f), r)
-		if s.lossless.Has(f.Info.Class) && r.Fate() == Lost {
-			c.countLost(f.Info.Class, r)
+		if s.lossless.Has(f.Info.Priority) && r.Fate() == Lost {
+			c.countLost(f.Info.Priority, r)
 		}
 	}
 	if s.cfg.Dropped != nil {
@@ -368,11 +368,11 @@ func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 // free gives back a frame: the slot, and with the last of its copies the bytes
 // that are charged.
 func (s *Switch) free(f *buffer.Frame) {
-	// Invariant: bytes of a bucket = bytes of the frames with Charged that came in to it. What is
-	// released here is what admit charged: In, InClass and Len of a charged frame stay as they
+	// Invariant: bytes of a priority group = bytes of the frames with Charged that came in to it. What is
+	// released here is what admit charged: In, InPriority and Len of a charged frame stay as they
 	// are until Put, after which the slot may be anybody's.
 	orig := f.Orig()
-	in, class, n, charged, uncharged := orig.In, orig.InClass, orig.Len, orig.Charged, orig.Uncharged
+	in, priority, n, charged, uncharged := orig.In, orig.InPriority, orig.Len, orig.Charged, orig.Uncharged
 	// Copies share the bytes: until the last one is back the memory is in use, and charged.
 	if !s.pool.Put(f) {
 		return
@@ -383,16 +383,16 @@ func (s *Switch) free(f *buffer.Frame) {
 	if !charged {
 		return
 	}
-	if s.mmu.Release(in, class, n) {
-		s.resumeBucket(in, class)
+	if s.mmu.Release(in, priority, n) {
+		s.resumePG(in, priority)
 	}
 	for {
 		// Where groups share the pool, what one releases may allow others to resume.
-		in, class, ok := s.mmu.Reopened()
+		in, priority, ok := s.mmu.Reopened()
 		if !ok {
 			break
 		}
-		s.resumeBucket(in, class)
+		s.resumePG(in, priority)
 	}
 	// Once, after all that moved.
 	s.eventHeadrooms()

@@ -90,7 +90,7 @@ func (s *Switch) PausedSince(p unit.Port, c unit.Priority) (at unit.Time, ok boo
 }
 
 // LabelIn is the label of the latest pause frame for a queue that is paused, and
-// LabelOut that of the latest pause or resume frame for a bucket. Of frames that carried
+// LabelOut that of the latest pause or resume frame for a priority group. Of frames that carried
 // none, and if there was no frame, its kind is itsyhdr.KindPeriod.
 func (s *Switch) LabelIn(p unit.Port, c unit.Priority) itsyhdr.TLV {
 	if !s.ports[p].paused.Has(c) {

@@ -27,7 +27,7 @@ func TestMACEntries(t *testing.T) {
 	s := newTestSwitch(t, 3, func(c *Config) { c.MAC = []Station{{stationMAC(2), 2}} })
 	static := fmt.Sprintf("%v at 2 static true", stationMAC(2))
 	s.wantMACs(static)
-	s.receive(0, datagram{dst: stationMAC(2), src: stationMAC(0), class: 3}.frame())
+	s.receive(0, datagram{dst: stationMAC(2), src: stationMAC(0), priority: 3}.frame())
 	s.drain(2)
 	s.wantMACs(fmt.Sprintf("%v at 0 static false", stationMAC(0)), static)
 	s.advance(macAge + 1)
@@ -115,18 +115,18 @@ func TestPauseHistory(t *testing.T) {
 // Labels are told as the pause frames carried them, while the pause is there.
 func TestLabelsTold(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
-	in := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Initiator: unit.NodePort{Node: 9, Port: 1}, Seq: 5, Period: 2}
+	in := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 3, Initiator: unit.NodePort{Node: 9, Port: 1}, Seq: 5, Period: 2}
 	s.receive(1, pfcWith(1000, in))
 	if got := s.LabelIn(1, 3); got != in {
 		t.Errorf("the label in is %v, want %v", got, in)
 	}
 	out := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Initiator: unit.NodePort{Node: 7}, Seq: 6}
-	s.det.label = func(detect.Bucket) itsyhdr.TLV { return out }
+	s.det.label = func(detect.PG) itsyhdr.TLV { return out }
 	for range 4 {
-		s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), class: 3, size: 1000}.frame())
+		s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), priority: 3, size: 1000}.frame())
 	}
 	s.drain(0)
-	out.Class, out.Period = 3, 1
+	out.Priority, out.Period = 3, 1
 	if got := s.LabelOut(0, 3); got != out {
 		t.Errorf("the label out is %v, want %v", got, out)
 	}
@@ -137,7 +137,7 @@ func TestLabelsTold(t *testing.T) {
 	s.drain(1)
 	s.drain(0)
 	if got := s.LabelOut(0, 3); got.Kind != itsyhdr.KindPeriod {
-		t.Errorf("the label of a bucket that resumed: %v", got)
+		t.Errorf("the label of a priority group that resumed: %v", got)
 	}
 }
 

@@ -107,7 +107,7 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 		}
 		// Before mark: RED uses what the frame leaves behind.
 		f := s.pop(out, c)
-		if s.marker.Classes.Has(c) {
+		if s.marker.Priorities.Has(c) {
 			s.mark(out, c, f)
 		}
 		p.acted.spend(c, p.paused, s.mmu.Charge(f.Len))
@@ -126,7 +126,7 @@ func (s *Switch) pop(out unit.Port, c unit.Priority) *buffer.Frame {
 	// pick used next, which makes the same choice: the frame that was weighed is the one that
 	// leaves.
 	if b, reserved := p.reservedFor(c); reserved {
-		return s.popped(out, c, p.queues[c].PopOf(b.Port, b.Class))
+		return s.popped(out, c, p.queues[c].PopOf(b.Port, b.Priority))
 	}
 	return s.popped(out, c, p.queues[c].Pop())
 }
@@ -140,13 +140,13 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 	if empty {
 		p.backlog &^= 1 << c
 	}
-	// A lossy class has no M, and no detector hears of it.
+	// A lossy priority has no M, and no detector hears of it.
 	if !s.lossless.Has(c) {
 		return f
 	}
 	// The counterpart of pushLossy. What waited before the turn became lossy is charged, and not
 	// in bytes.
-	if t := s.turnOfFrame(f, detect.Queue{Port: out, Class: c}); t != nil && !f.Orig().Charged {
+	if t := s.turnOfFrame(f, detect.Queue{Port: out, Priority: c}); t != nil && !f.Orig().Charged {
 		t.add(-f.Len, -s.mmu.Charge(f.Len))
 	}
 	if f.Orig().Charged {
@@ -155,14 +155,14 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 			f.Orig().Waiting.Remove(out)
 		}
 		n := s.mmu.Charge(f.Len)
-		held := s.mmu.Hold(f.In, f.InClass, out, c, -n)
+		held := s.mmu.Hold(f.In, f.InPriority, out, c, -n)
 		if p.paused.Has(c) { // an action took it out
-			s.heldMoved(detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}, held+n, held)
+			s.heldMoved(detect.PG{Port: f.In, Priority: f.InPriority}, detect.Queue{Port: out, Priority: c}, held+n, held)
 		}
 	}
 	// Last: the View shows the queue and M without the frame.
 	if empty {
-		s.detector.Empty(s.now, detect.Queue{Port: out, Class: c})
+		s.detector.Empty(s.now, detect.Queue{Port: out, Priority: c})
 	}
 	return f
 }

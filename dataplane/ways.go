@@ -2,7 +2,7 @@ package dataplane
 
 import "softswitch/unit"
 
-// Ways returns the ports by which a frame of class c that enters at port in may leave, if it
+// Ways returns the ports by which a frame of priority c that enters at port in may leave, if it
 // is routed to the address dst: one of them, by the hash of its flow, or all if it is
 // flooded. The set is empty if the frame is dropped. Nothing is forwarded: the static check
 // uses Ways to find cyclic buffer dependencies. It has to follow forward and deliver step by
@@ -35,16 +35,16 @@ func (s *Switch) Way(in unit.Port, dst uint32, c unit.Priority, hash uint32) uni
 	return choose(outs, hash, s.cfg.HashSeed)
 }
 
-// ClassOut is the class in which such a frame leaves by out with a TTL of ttl, if it
-// says its class in the field that the switch trusts.
-func (s *Switch) ClassOut(c unit.Priority, in, out unit.Port, ttl uint8) unit.Priority {
+// PriorityOut is the priority in which such a frame leaves by out with a TTL of ttl, if it
+// says its priority in the field that the switch trusts.
+func (s *Switch) PriorityOut(c unit.Priority, in, out unit.Port, ttl uint8) unit.Priority {
 	switch {
 	case !s.lossless.Has(c):
 		return c
 	case s.cfg.Bands.Width > 0:
-		return s.cfg.Bands.class(ttl)
-	case s.classes.rewrite != nil:
-		return s.classes.rewrite[s.classes.at(c, in, out)]
+		return s.cfg.Bands.priority(ttl)
+	case s.priorities.rewrite != nil:
+		return s.priorities.rewrite[s.priorities.at(c, in, out)]
 	}
 	return c
 }

@@ -20,7 +20,7 @@ func flooding(c *Config) {
 	c.ARP = append(c.ARP, Neighbour{netip.MustParseAddr("10.0.2.11"), stationMAC(9)})
 }
 
-// left is where the frames in the queues wait and in which class, by port; it empties them.
+// left is where the frames in the queues wait and in which priority, by port; it empties them.
 func (s *testSwitch) left() map[unit.Port]unit.Priority {
 	s.t.Helper()
 	at := map[unit.Port]unit.Priority{}
@@ -34,7 +34,7 @@ func (s *testSwitch) left() map[unit.Port]unit.Priority {
 	return at
 }
 
-// TestWaysAreTaken: a switch does with every frame what Ways, Way and ClassOut say, with
+// TestWaysAreTaken: a switch does with every frame what Ways, Way and PriorityOut say, with
 // any links down.
 func TestWaysAreTaken(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
@@ -43,7 +43,7 @@ func TestWaysAreTaken(t *testing.T) {
 		"turning":  func(c *Config) { withHosts(c); turning(c) },
 		"flooding": func(c *Config) { flooding(c); turning(c) },
 		"no flood": func(c *Config) { flooding(c); c.NoFlood = true },
-		"bands":    func(c *Config) { flooding(c); c.Bands = TTLBands{Width: 20, Classes: []unit.Priority{3, 4}} },
+		"bands":    func(c *Config) { flooding(c); c.Bands = TTLBands{Width: 20, Priorities: []unit.Priority{3, 4}} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newTestSwitch(t, 6, change)
@@ -70,14 +70,14 @@ func (s *testSwitch) checkWays(in unit.Port, rng *rand.Rand) (flooded bool) {
 	s.t.Helper()
 	to := []string{"10.0.1.10", "10.0.1.11", "10.0.2.10", "10.0.2.11", "10.9.1.1", "10.8.7.7"}[rng.IntN(6)]
 	d := datagram{
-		dst: portMAC(in), src: peerMAC(in), from: "10.0.1.1", to: to, class: unit.Priority(rng.IntN(6)),
+		dst: portMAC(in), src: peerMAC(in), from: "10.0.1.1", to: to, priority: unit.Priority(rng.IntN(6)),
 		ttl: uint8(2 + rng.IntN(60)), sport: uint16(1 + rng.IntN(60000)), size: 100,
 	}
-	outs, flooded := s.Ways(in, ip32(to), d.class)
+	outs, flooded := s.Ways(in, ip32(to), d.priority)
 	way := unit.NoPort
 	if !flooded {
 		f := s.fill(in, d.frame())
-		way = s.Way(in, ip32(to), d.class, f[0].Info.Hash)
+		way = s.Way(in, ip32(to), d.priority, f[0].Info.Hash)
 		s.Receive(s.now, in, []*buffer.Frame{f[0]})
 		s.work()
 	} else {
@@ -93,12 +93,12 @@ func (s *testSwitch) checkWays(in unit.Port, rng *rand.Rand) (flooded bool) {
 	want := map[unit.Port]unit.Priority{}
 	for ; outs != 0; outs &= outs - 1 {
 		if p := outs.First(); (flooded || p == way) && s.LinkUp(p) {
-			want[p] = s.ClassOut(d.class, in, p, d.ttl-1)
+			want[p] = s.PriorityOut(d.priority, in, p, d.ttl-1)
 		}
 	}
 	if s.cfg.NoFlood && flooded { // a lossy frame goes on
 		for p := range want {
-			want[p] = d.class
+			want[p] = d.priority
 		}
 	}
 	same := len(got) == len(want)

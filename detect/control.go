@@ -17,11 +17,11 @@ type Control interface {
 	// Drop drops frames of b that wait in q, the oldest first, until b is at or below
 	// its XON threshold or nothing that is charged to b is left there, and returns how
 	// many charged bytes it dropped. A flooded frame goes from q alone.
-	Drop(b Bucket, q Queue) (bytes int)
+	Drop(b PG, q Queue) (bytes int)
 	// Force permits frames of b to leave q in spite of the pause that is active there,
 	// until this many bytes have left or that pause ends; the last frame leaves whole. It
 	// replaces what is left of an earlier call for q; 0 ends it.
-	Force(b Bucket, q Queue, bytes int)
+	Force(b PG, q Queue, bytes int)
 	// Ignore permits q to send in spite of pauses, until it is called with on false: the
 	// active pause ends, and pause frames that come are only counted.
 	Ignore(q Queue, on bool)
@@ -29,16 +29,16 @@ type Control interface {
 	// on false. It implies Ignore.
 	Flush(q Queue, on bool)
 	// Discard drops what waits in q, what would be queued there, and what comes in by q's
-	// port in its class, until it is called with on false. It implies Ignore.
+	// port in its priority, until it is called with on false. It implies Ignore.
 	Discard(q Queue, on bool)
 	// Restrict permits only frames of b to leave q, in their order, until it is called
 	// with on false. Frames of others wait.
-	Restrict(b Bucket, q Queue, on bool)
+	Restrict(b PG, q Queue, on bool)
 	// Extra raises the XOFF threshold of b, and the XON threshold with it, by this many
 	// bytes; it replaces what b was given before, and 0 takes it back. b keeps what it
 	// holds by then. ok is false, and nothing changes, if the shared pool has too little
 	// left.
-	Extra(b Bucket, bytes int) (ok bool)
+	Extra(b PG, bytes int) (ok bool)
 	// Avoid keeps routed frames that come in at in from leaving by out where their
 	// group has another port that is up, until it is called with on false. Frames that
 	// wait already stay where they are.
@@ -55,9 +55,9 @@ type Control interface {
 	// of b that are queued in q from now on are charged to nobody, so that b does not wait
 	// for q. They are dropped where as much of them waits as a lossy queue may hold. Pauses
 	// are honoured, and what waits already stays charged as it is.
-	LossyTurn(b Bucket, q Queue, on bool)
+	LossyTurn(b PG, q Queue, on bool)
 	// Refuse logs that an action was wanted and why it was not taken.
-	Refuse(why Refusal, b Bucket, q Queue)
+	Refuse(why Refusal, b PG, q Queue)
 }
 
 // FlowID tells the flows of a switch apart: the hash of a frame's 5-tuple. Two flows
@@ -92,9 +92,9 @@ const (
 	ActionFree                           // Restrict ended
 	ActionExtra                          // [bytes]: "lend" in a log
 	ActionExtraOver                      // Extra ended: "return" in a log
-	ActionAvoid                          // the bucket's port is in, the queue's is out
+	ActionAvoid                          // the priority group's port is in, the queue's is out
 	ActionAllow                          // Avoid ended
-	ActionPolice                         // [kbit/s]; the bucket's port is in
+	ActionPolice                         // [kbit/s]; the priority group's port is in
 	ActionUnpolice                       // the policer was taken away
 	ActionLossy                          //
 	ActionLossyTurn                      //
@@ -117,7 +117,7 @@ var begun = [len(actionNames)][]Action{
 	ActionLosslessTurn: {ActionLossyTurn}, ActionRelease: {ActionContain},
 }
 
-// Ends are the actions that a ends, where it is about the same queue, bucket and flow, as
+// Ends are the actions that a ends, where it is about the same queue, priority group and flow, as
 // far as a names them; none if it ends nothing.
 func (a Action) Ends() []Action { return begun[a] }
 

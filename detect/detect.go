@@ -30,20 +30,20 @@ import (
 
 // Queue is an egress queue: q=(e, c).
 type Queue struct {
-	Port  unit.Port
-	Class unit.Priority
+	Port     unit.Port
+	Priority unit.Priority
 }
 
-// Queues is a set of queues: by class their ports.
+// Queues is a set of queues: by priority their ports.
 type Queues [unit.Priorities]unit.PortSet
 
-// Bucket is an ingress account of the MMU, a priority group: b=(i, c).
-type Bucket struct {
-	Port  unit.Port
-	Class unit.Priority
+// PG is an ingress account of the MMU, a priority group: b=(i, c).
+type PG struct {
+	Port     unit.Port
+	Priority unit.Priority
 }
 
-// Frames counts the frames of a port and class. Dropped are those that Drop, Flush and
+// Frames counts the frames of a port and priority. Dropped are those that Drop, Flush and
 // Discard dropped (Control); they are in no other number here.
 type Frames struct {
 	Tx, TxDropped uint64 // left the queue; dropped in it, or on the way to it
@@ -56,52 +56,52 @@ type View interface {
 	Self() unit.NodeID
 	// Ports is the number of ports; they are 0 to Ports-1.
 	Ports() int
-	// Lossless is the set of lossless classes.
-	Lossless() unit.ClassSet
+	// Lossless is the set of lossless priorities.
+	Lossless() unit.PrioritySet
 	// FacesHost reports whether the far end of p is an end host.
 	FacesHost(p unit.Port) bool
 	// XOFF reports whether b is pausing its upstream, and b's XOFF period: a
 	// counter that grows by one at each transition to XOFF.
-	XOFF(b Bucket) (on bool, period uint8)
+	XOFF(b PG) (on bool, period uint8)
 	// Paused reports whether a pause is active at q.
 	Paused(q Queue) bool
 	// Held is M(b, q) in bytes: charged to b and waiting in q. A frame that has
 	// begun to leave is not in it.
-	Held(b Bucket, q Queue) int
+	Held(b PG, q Queue) int
 	// HeldIn is the number of bytes of b that wait in at least one of the queues of
-	// b's class at the ports out: M(b, q) summed, but with a flooded frame counted
+	// b's priority at the ports out: M(b, q) summed, but with a flooded frame counted
 	// once, however many of these queues it waits in.
-	HeldIn(b Bucket, out unit.PortSet) int
+	HeldIn(b PG, out unit.PortSet) int
 	// XON is the number of bytes at or below which b resumes its upstream. With a
 	// dynamic threshold, or an extra one, it is the present value.
-	XON(b Bucket) int
+	XON(b PG) int
 	// Stays reports whether b, which is XOFF, would stay so even if all that does not wait
-	// in the queues out had left the switch, other buckets' bytes included: whether its bytes
+	// in the queues out had left the switch, other priority groups' bytes included: whether its bytes
 	// there are more than the XON threshold that it would have then
 	// ([softswitch/buffer.Rule]). It is so as long as these queues are paused. A frame
-	// counts in queues of its bucket's class.
-	Stays(b Bucket, out Queues) bool
-	// Shares reports whether other buckets decide, by what they hold of the shared pool,
-	// whether a bucket stays.
+	// counts in queues of its priority group's priority.
+	Stays(b PG, out Queues) bool
+	// Shares reports whether other priority groups decide, by what they hold of the shared pool,
+	// whether a priority group stays.
 	Shares() bool
 	// Lapsed reports whether the pause that b, which is XOFF, imposes on its upstream
 	// may have run out since b became XOFF: no pause frame of it has left yet, or none
 	// for nearly as long as a pause lasts.
-	Lapsed(b Bucket) bool
+	Lapsed(b PG) bool
 	// Charged is A(b), the bytes charged to b: they wait in its switch or are leaving.
-	Charged(b Bucket) int
+	Charged(b PG) int
 	// Backlog is the bytes that wait in q.
 	Backlog(q Queue) int
 	// Left is the number of bytes that have left q, and PausesSeen the number of pause
 	// frames that came for q, resumes not among them. Neither goes back.
 	Left(q Queue) uint64
 	PausesSeen(q Queue) uint64
-	// Frames is what q's port and class have counted. None of it goes back.
+	// Frames is what q's port and priority have counted. None of it goes back.
 	Frames(q Queue) Frames
 	// Pressed is the number of frames of the lossy turn from b to q, since it is lossy, that
 	// made more of b wait in q than b's XON threshold, or found no room: if they were
 	// charged to b they would keep it XOFF. 0 if the turn is not lossy.
-	Pressed(b Bucket, q Queue) uint64
+	Pressed(b PG, q Queue) uint64
 	// LinkUp reports whether p's link is up.
 	LinkUp(p unit.Port) bool
 	// Rate is p's rate in bits per second, 0 if it is unlimited, and MTU the longest
@@ -114,7 +114,7 @@ type View interface {
 	// Detour is the bytes of b that wait in q and would have left elsewhere: all ports of
 	// their route are down, down is one of them, since is when it went down, and a backup has
 	// taken over. It walks the queue.
-	Detour(b Bucket, q Queue) (bytes int, down unit.Port, since unit.Time)
+	Detour(b PG, q Queue) (bytes int, down unit.Port, since unit.Time)
 	// Reroutable reports whether every frame that came in at in and waits in q could
 	// leave by another port of its route that is up, which is neither q's nor in; in
 	// may be unit.NoPort for frames of any port. False if none waits.
@@ -129,7 +129,7 @@ type View interface {
 type Actions interface {
 	// Repause sends a pause frame for b now, ahead of its refresh, if b is XOFF;
 	// the frame carries Label(b) as it is when the frame leaves.
-	Repause(b Bucket)
+	Repause(b PG)
 	// Send sends t upstream or downstream out of port p as a one-hop message. It
 	// reports false, and counts, if the port is down or its message queue is full.
 	Send(p unit.Port, t itsyhdr.TLV) bool
@@ -138,9 +138,9 @@ type Actions interface {
 	SendFrame(p unit.Port, payload []byte) bool
 	// Report declares a deadlock.
 	Report(f Finding)
-	// Diagnose says why the declared deadlock of bucket b and queue q formed: at most
+	// Diagnose says why the declared deadlock of priority group b and queue q formed: at most
 	// CausesMax causes, the likeliest first. The switch logs them.
-	Diagnose(b Bucket, q Queue, causes []Cause)
+	Diagnose(b PG, q Queue, causes []Cause)
 	// Trace puts a step of the detector into the event log.
 	Trace(t Trace)
 	Control
@@ -149,23 +149,23 @@ type Actions interface {
 // PayloadMax is the longest payload of a one-hop message, in bytes.
 const PayloadMax = 512
 
-// Finding is a declared deadlock: bucket b waits for queue q, and the wait
+// Finding is a declared deadlock: priority group b waits for queue q, and the wait
 // comes round to b.
 type Finding struct {
-	Bucket  Bucket
+	PG      PG
 	Queue   Queue
 	Label   itsyhdr.TLV   // the label or message that came home
 	Trigger unit.NodePort // the initial trigger
 	OnLoop  bool          // the detector holds that the trigger is on the loop
 }
 
-// Largest is the bucket that holds most bytes in q, of several the one of the lowest
-// port: what a Finding names that was made without a look at buckets. If q is empty it
+// Largest is the priority group that holds most bytes in q, of several the one of the lowest
+// port: what a Finding names that was made without a look at priority groups. If q is empty it
 // is that of port 0.
-func Largest(v View, q Queue) Bucket {
-	most, held := Bucket{Class: q.Class}, 0
+func Largest(v View, q Queue) PG {
+	most, held := PG{Priority: q.Priority}, 0
 	for p := range v.Ports() {
-		b := Bucket{Port: unit.Port(p), Class: q.Class}
+		b := PG{Port: unit.Port(p), Priority: q.Priority}
 		if n := v.Held(b, q); n > held {
 			most, held = b, n
 		}
@@ -195,10 +195,10 @@ func (s Step) String() string {
 
 // Trace is a step of a detector.
 type Trace struct {
-	Step   Step
-	Queue  Queue  // Port is unit.NoPort if no queue is involved
-	Bucket Bucket // Port is unit.NoPort if no bucket is involved
-	Label  itsyhdr.TLV
+	Step  Step
+	Queue Queue // Port is unit.NoPort if no queue is involved
+	PG    PG    // Port is unit.NoPort if no priority group is involved
+	Label itsyhdr.TLV
 }
 
 // Detector is a deadlock detector of one switch: a pure state machine that is
@@ -208,12 +208,12 @@ type Detector interface {
 	Name() string
 	// XOFF: b crossed its XOFF threshold by a frame that was queued in cause. It
 	// is called before b's pause frame is built.
-	XOFF(now unit.Time, b Bucket, cause Queue)
+	XOFF(now unit.Time, b PG, cause Queue)
 	// XON: b fell to its XON threshold; its resume has not left yet.
-	XON(now unit.Time, b Bucket)
+	XON(now unit.Time, b PG)
 	// Label is what a pause frame for b that leaves now carries. The switch fills
-	// in Class and Period. The zero TLV is no label.
-	Label(now unit.Time, b Bucket) itsyhdr.TLV
+	// in Priority and Period. The zero TLV is no label.
+	Label(now unit.Time, b PG) itsyhdr.TLV
 	// Pause: a pause frame for q arrived and is active. fresh means that q was not paused
 	// before. t is the zero TLV if the frame carried none (a plain device).
 	Pause(now unit.Time, q Queue, t itsyhdr.TLV, fresh bool)
@@ -222,7 +222,7 @@ type Detector interface {
 	// Message: a one-hop message arrived at p.
 	Message(now unit.Time, p unit.Port, t itsyhdr.TLV)
 	// Enqueue: a lossless frame of b and flow f, bytes long, was queued in q.
-	Enqueue(now unit.Time, b Bucket, q Queue, f FlowID, bytes int)
+	Enqueue(now unit.Time, b PG, q Queue, f FlowID, bytes int)
 	// Empty: the last lossless frame left q.
 	Empty(now unit.Time, q Queue)
 	// Deadline is when to call Tick, unit.Never for not at all. The switch asks after
@@ -244,15 +244,15 @@ type None struct{}
 // NewNone is the Factory of None.
 func NewNone(View, Actions) Detector { return None{} }
 
-func (None) Name() string                                  { return "none" }
-func (None) XOFF(unit.Time, Bucket, Queue)                 {}
-func (None) XON(unit.Time, Bucket)                         {}
-func (None) Label(unit.Time, Bucket) itsyhdr.TLV           { return itsyhdr.TLV{} }
-func (None) Pause(unit.Time, Queue, itsyhdr.TLV, bool)     {}
-func (None) Resume(unit.Time, Queue, bool)                 {}
-func (None) Message(unit.Time, unit.Port, itsyhdr.TLV)     {}
-func (None) Enqueue(unit.Time, Bucket, Queue, FlowID, int) {}
-func (None) Empty(unit.Time, Queue)                        {}
-func (None) Deadline() unit.Time                           { return unit.Never }
-func (None) Tick(unit.Time)                                {}
-func (None) StateBytes() int                               { return 0 }
+func (None) Name() string                              { return "none" }
+func (None) XOFF(unit.Time, PG, Queue)                 {}
+func (None) XON(unit.Time, PG)                         {}
+func (None) Label(unit.Time, PG) itsyhdr.TLV           { return itsyhdr.TLV{} }
+func (None) Pause(unit.Time, Queue, itsyhdr.TLV, bool) {}
+func (None) Resume(unit.Time, Queue, bool)             {}
+func (None) Message(unit.Time, unit.Port, itsyhdr.TLV) {}
+func (None) Enqueue(unit.Time, PG, Queue, FlowID, int) {}
+func (None) Empty(unit.Time, Queue)                    {}
+func (None) Deadline() unit.Time                       { return unit.Never }
+func (None) Tick(unit.Time)                            {}
+func (None) StateBytes() int                           { return 0 }

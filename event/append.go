@@ -13,7 +13,7 @@ import (
 // the longer slice. It allocates only if dst is too short; 512 bytes are enough for
 // names of ordinary length.
 //
-// It only writes the fields that e's type uses; a Trace without queue or bucket (Port
+// It only writes the fields that e's type uses; a Trace without queue or priority group (Port
 // or Out is unit.NoPort) leaves that key out. An unknown type is a bug and panics.
 func (n Node) Append(dst []byte, e Event) []byte {
 	if e.Type == 0 || int(e.Type) >= len(shapes) {
@@ -28,13 +28,13 @@ func (n Node) Append(dst []byte, e Event) []byte {
 		dst = n.appendPort(dst, "port", "port_name", e.Port)
 	}
 	if has&keyPriority != 0 {
-		dst = appendInt(append(dst, ','), "priority", int64(e.Class))
+		dst = appendInt(append(dst, ','), "priority", int64(e.Priority))
 	}
 	if has&keyOut != 0 {
 		dst = n.appendPort(dst, "out", "out_name", e.Out)
 	}
 	if has&keyOutPriority != 0 {
-		dst = appendInt(append(dst, ','), "out_priority", int64(e.OutClass))
+		dst = appendInt(append(dst, ','), "out_priority", int64(e.OutPriority))
 	}
 	if has&keyPeriod != 0 {
 		dst = appendInt(append(dst, ','), "period", int64(e.Period))
@@ -114,7 +114,7 @@ func present(e Event) (has key) {
 		has |= keyLeftOut
 	}
 	if e.Port != unit.NoPort {
-		has |= keyBucket
+		has |= keyPG
 	}
 	if e.Out != unit.NoPort {
 		has |= keyQueue
@@ -161,7 +161,7 @@ func appendLabel(dst []byte, t itsyhdr.TLV) []byte {
 	} else {
 		dst = strconv.AppendInt(append(dst, "kind-"...), int64(t.Kind), 10)
 	}
-	dst = appendInt(append(dst, `",`...), "class", int64(t.Class))
+	dst = appendInt(append(dst, `",`...), "priority", int64(t.Priority))
 	dst = appendInt(append(dst, ','), "flags", int64(t.Flags))
 	dst = appendNodePort(append(dst, `,"initiator":`...), t.Initiator)
 	dst = appendInt(append(dst, ','), "seq", int64(t.Seq))

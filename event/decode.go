@@ -94,7 +94,7 @@ func checkKeys(t Type, has key) error {
 	if may&keyOut != 0 {
 		may |= keyOutName
 	}
-	for _, pair := range [...]key{keyBucket, keyQueue} { // both or none
+	for _, pair := range [...]key{keyPG, keyQueue} { // both or none
 		if sh.may&pair == pair && has&pair != 0 {
 			need |= pair
 		}

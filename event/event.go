@@ -9,9 +9,9 @@
 //
 // Invariants:
 //   - complete: from the merged logs of all switches the oracle can rebuild, for
-//     any instant, which bucket is XOFF in which period, which queue is paused by
-//     which period, how many bytes of a bucket that is XOFF wait in a queue that is
-//     paused, and, where a pool is short, of every bucket, and what is in headrooms;
+//     any instant, which priority group is XOFF in which period, which queue is paused by
+//     which period, how many bytes of a priority group that is XOFF wait in a queue that is
+//     paused, and, where a pool is short, of every priority group, and what is in headrooms;
 //   - one clock: At of all nodes of a machine comes from one clock, and never goes back
 //     within a log;
 //   - one form: Decode reads what Append wrote as the same Event, and accepts nothing
@@ -32,44 +32,45 @@ type Type uint8
 
 // Types of event. In brackets the fields they use, apart from At and Type.
 const (
-	// XOFF says that bucket (Port, Class) crossed its XOFF threshold by a frame queued in
-	// (Out, OutClass). [Period: of this XOFF; Bytes: charged to the bucket; Limit: its XON]
+	// XOFF says that priority group (Port, Priority) crossed its XOFF threshold by a frame queued in
+	// (Out, OutPriority). [Period: of this XOFF; Bytes: charged to the priority group; Limit: its XON]
 	XOFF Type = iota + 1
-	// XON says that bucket (Port, Class) fell to its XON threshold. [Period, Bytes]
+	// XON says that priority group (Port, Priority) fell to its XON threshold. [Period, Bytes]
 	XON
-	// PauseSent says that a PFC frame which pauses Class left through Port, ResumeSent that one left
+	// PauseSent says that a PFC frame which pauses Priority left through Port, ResumeSent that one left
 	// which resumes it, and RefreshSent that one left which repeats a pause. [Period; Bytes: how many
 	// RefreshSent before it are left out, see Refreshes]
 	PauseSent
 	ResumeSent
 	RefreshSent
-	// Paused says that a pause took effect on queue (Out, OutClass), which was not paused
+	// Paused says that a pause took effect on queue (Out, OutPriority), which was not paused
 	// before, or was paused by another period or without one. [Period, HasPeriod; Bytes: as of
 	// Resumed]
 	Paused
-	// Resumed says that a resume frame ended the pause of queue (Out, OutClass). [Bytes: how many
+	// Resumed says that a resume frame ended the pause of queue (Out, OutPriority). [Bytes: how many
 	// Refreshed before it are left out]
 	Resumed
-	// Expired says that the pause of queue (Out, OutClass) ran out. [Bytes: as of Resumed]
+	// Expired says that the pause of queue (Out, OutPriority) ran out. [Bytes: as of Resumed]
 	Expired
-	// Held says that bucket (Port, Class) is XOFF, that queue (Out, OutClass) is paused, and that the
-	// bucket now has Bytes in the queue. It is logged when both become true and at each
-	// change after that. Where buckets share a pool that may be short, buckets that are not
-	// XOFF are logged too. [Limit: the bucket's XON]
+	// Held says that priority group (Port, Priority) is XOFF, that queue (Out, OutPriority) is paused, and
+	// that the priority group now has Bytes in the queue. It is logged when both become true and at each
+	// change after that. Where priority groups share a pool that may be short, priority groups that are not
+	// XOFF are logged too. [Limit: the priority group's XON]
 	Held
 	// StrongCreated says that it has become true, and StrongRemoved that it is no longer true, that
-	// M(bucket, queue) > XON, the bucket is XOFF and the queue is paused. [Bytes, Limit] Where buckets
-	// share a pool that may be short, other buckets move XON, and neither is logged.
+	// M(priority group, queue) > XON, the priority group is XOFF and the queue is paused. [Bytes, Limit]
+	// Where priority groups share a pool that may be short, other priority groups move XON, and neither is
+	// logged.
 	StrongCreated
 	StrongRemoved
-	// Trace is a step of the detector. [Step, Label; queue (Out, OutClass) and bucket
-	// (Port, Class) of the step; Out or Port is unit.NoPort if it has none]
+	// Trace is a step of the detector. [Step, Label; queue (Out, OutPriority) and priority group
+	// (Port, Priority) of the step; Out or Port is unit.NoPort if it has none]
 	Trace
-	// Deadlock says that the detector declared one: bucket (Port, Class) waits for queue
-	// (Out, OutClass). [Label, Trigger, OnLoop]
+	// Deadlock says that the detector declared one: priority group (Port, Priority) waits for queue
+	// (Out, OutPriority). [Label, Trigger, OnLoop]
 	Deadlock
-	// Cause says that the detector named a cause of the deadlock that it declared at bucket (Port,
-	// Class) and queue (Out, OutClass). [Cause, Rank: 1 for the likeliest, Confidence,
+	// Cause says that the detector named a cause of the deadlock that it declared at priority group (Port,
+	// Priority) and queue (Out, OutPriority). [Cause, Rank: 1 for the likeliest, Confidence,
 	// Trigger: where it is, In: the ingress port there, unit.NoPort for none, OnLoop,
 	// Together: with the one of the rank before it; Flow: one of the flows named, an event
 	// for each]
@@ -81,16 +82,16 @@ const (
 	// Rerouted says that a route group's primary ports are all down, and that its traffic now uses
 	// the backup port Out. [Bytes: the number of the route]
 	Rerouted
-	// Acted says that a system took an action on its switch, at queue (Out, OutClass), bucket
-	// (Port, Class) or both. [Action; Bytes: the number that goes with it; Flow]
+	// Acted says that a system took an action on its switch, at queue (Out, OutPriority), priority group
+	// (Port, Priority) or both. [Action; Bytes: the number that goes with it; Flow]
 	Acted
 	// Refused says that a system wanted to take an action, but could not. [Refusal]
 	Refused
-	// HostStorm says that a host begins to pause Class continuously, whatever its buffer holds, and
-	// HostStormOver that it stops. [bucket (Port, Class)]
+	// HostStorm says that a host begins to pause Priority continuously, whatever its buffer holds, and
+	// HostStormOver that it stops. [priority group (Port, Priority)]
 	HostStorm
 	HostStormOver
-	// Refreshed says that a pause came for queue (Out, OutClass) of the period that pauses it
+	// Refreshed says that a pause came for queue (Out, OutPriority) of the period that pauses it
 	// already. [Period; Bytes: how many of them before it are left out]
 	Refreshed
 	// HostSlow says that a host drains what it is sent no faster than Bytes kbit/s from now on, and
@@ -107,10 +108,10 @@ const (
 	// AuthBehind says that the counter of Port was behind what the far end had believed, because a
 	// clock went back; now it is ahead. [Port]
 	AuthBehind
-	// Headroom says that bucket (Port, Class), which is XOFF, has Bytes in its headroom and Limit outside
-	// it. It is logged where buckets share a pool that may be short ([buffer.Config.Shares]):
-	// when a headroom comes into use, when what is outside changes meanwhile, and, with Bytes 0,
-	// when the headroom is empty again.
+	// Headroom says that priority group (Port, Priority), which is XOFF, has Bytes in its headroom and Limit
+	// outside it. It is logged where priority groups share a pool that may be short ([buffer.Config.Shares]):
+	// when a headroom comes into use, when what is outside changes meanwhile, and, with Bytes 0, when the
+	// headroom is empty again.
 	Headroom
 
 	lastType = Headroom
@@ -118,24 +119,24 @@ const (
 
 // Event is one event of one node. It contains no pointer.
 type Event struct {
-	At              unit.Time
-	Type            Type
-	Step            detect.Step
-	Action          detect.Action
-	Refusal         detect.Refusal
-	Cause           detect.CauseType
-	Why             auth.Verdict // of AuthRefused
-	Rank            uint8        // of Cause, from 1
-	Confidence      uint8        // of Cause, in per cent
-	HasPeriod       bool
-	OnLoop          bool
-	Together        bool // of Cause
-	Port, Out       unit.Port
-	In              unit.Port // of Cause
-	Class, OutClass unit.Priority
-	Period          uint8
-	Bytes, Limit    int32
-	Flow            detect.FlowID // of Acted and Cause; 0 if it is about no flow
-	Label           itsyhdr.TLV
-	Trigger         unit.NodePort
+	At                    unit.Time
+	Type                  Type
+	Step                  detect.Step
+	Action                detect.Action
+	Refusal               detect.Refusal
+	Cause                 detect.CauseType
+	Why                   auth.Verdict // of AuthRefused
+	Rank                  uint8        // of Cause, from 1
+	Confidence            uint8        // of Cause, in per cent
+	HasPeriod             bool
+	OnLoop                bool
+	Together              bool // of Cause
+	Port, Out             unit.Port
+	In                    unit.Port // of Cause
+	Priority, OutPriority unit.Priority
+	Period                uint8
+	Bytes, Limit          int32
+	Flow                  detect.FlowID // of Acted and Cause; 0 if it is about no flow
+	Label                 itsyhdr.TLV
+	Trigger               unit.NodePort
 }

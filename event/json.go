@@ -61,9 +61,9 @@ const (
 	keyWhy
 	keyLeftOut
 
-	keyHead   = keyTS | keyNode | keyID | keyType
-	keyBucket = keyPort | keyPriority
-	keyQueue  = keyOut | keyOutPriority
+	keyHead  = keyTS | keyNode | keyID | keyType
+	keyPG    = keyPort | keyPriority
+	keyQueue = keyOut | keyOutPriority
 )
 
 // keyNames are in the order of the bits, which is the order of a line.
@@ -89,34 +89,34 @@ type shape struct {
 }
 
 var shapes = [...]shape{
-	XOFF:          {"xoff", keyBucket | keyQueue | keyPeriod | keyBytes | keyLimit, 0},
-	XON:           {"xon", keyBucket | keyPeriod | keyBytes, 0},
-	PauseSent:     {"pause_sent", keyBucket | keyPeriod, keyLeftOut},
-	ResumeSent:    {"resume_sent", keyBucket | keyPeriod, keyLeftOut},
-	RefreshSent:   {"refresh_sent", keyBucket | keyPeriod, keyLeftOut},
+	XOFF:          {"xoff", keyPG | keyQueue | keyPeriod | keyBytes | keyLimit, 0},
+	XON:           {"xon", keyPG | keyPeriod | keyBytes, 0},
+	PauseSent:     {"pause_sent", keyPG | keyPeriod, keyLeftOut},
+	ResumeSent:    {"resume_sent", keyPG | keyPeriod, keyLeftOut},
+	RefreshSent:   {"refresh_sent", keyPG | keyPeriod, keyLeftOut},
 	Paused:        {"paused", keyQueue, keyPeriod | keyLeftOut},
 	Resumed:       {"resumed", keyQueue, keyLeftOut},
 	Expired:       {"expired", keyQueue, keyLeftOut},
-	Held:          {"held", keyBucket | keyQueue | keyBytes | keyLimit, 0},
-	StrongCreated: {"strong_created", keyBucket | keyQueue | keyBytes | keyLimit, 0},
-	StrongRemoved: {"strong_removed", keyBucket | keyQueue | keyBytes | keyLimit, 0},
-	Trace:         {"trace", keyStep | keyLabel, keyBucket | keyQueue},
-	Deadlock:      {"deadlock", keyBucket | keyQueue | keyLabel | keyTrigger | keyOnLoop, 0},
-	Cause:         {"cause", keyBucket | keyQueue | keyCause | keyRank | keyConfidence | keyTrigger | keyOnLoop, keyFlow | keyIn | keyTogether},
+	Held:          {"held", keyPG | keyQueue | keyBytes | keyLimit, 0},
+	StrongCreated: {"strong_created", keyPG | keyQueue | keyBytes | keyLimit, 0},
+	StrongRemoved: {"strong_removed", keyPG | keyQueue | keyBytes | keyLimit, 0},
+	Trace:         {"trace", keyStep | keyLabel, keyPG | keyQueue},
+	Deadlock:      {"deadlock", keyPG | keyQueue | keyLabel | keyTrigger | keyOnLoop, 0},
+	Cause:         {"cause", keyPG | keyQueue | keyCause | keyRank | keyConfidence | keyTrigger | keyOnLoop, keyFlow | keyIn | keyTogether},
 	LinkUp:        {"link_up", keyPort, 0},
 	LinkDown:      {"link_down", keyPort, 0},
 	Rerouted:      {"rerouted", keyOut | keyRoute, 0},
-	Acted:         {"acted", keyAction | keyAmount, keyBucket | keyQueue | keyFlow},
-	Refused:       {"refused", keyRefusal, keyBucket | keyQueue},
-	HostStorm:     {"host_storm", keyBucket, 0},
-	HostStormOver: {"host_storm_over", keyBucket, 0},
+	Acted:         {"acted", keyAction | keyAmount, keyPG | keyQueue | keyFlow},
+	Refused:       {"refused", keyRefusal, keyPG | keyQueue},
+	HostStorm:     {"host_storm", keyPG, 0},
+	HostStormOver: {"host_storm_over", keyPG, 0},
 	Refreshed:     {"refreshed", keyQueue | keyPeriod, keyLeftOut},
 	HostSlow:      {"host_slow", keyPort | keyAmount, 0},
 	HostSlowOver:  {"host_slow_over", keyPort, 0},
 	AuthAgreed:    {"auth_agreed", keyPort, 0},
 	AuthRefused:   {"auth_refused", keyPort | keyWhy | keyAmount, 0},
 	AuthBehind:    {"auth_behind", keyPort, 0},
-	Headroom:      {"headroom", keyBucket | keyBytes | keyLimit, 0},
+	Headroom:      {"headroom", keyPG | keyBytes | keyLimit, 0},
 }
 
 // lastStep is the last step with a name.

@@ -18,34 +18,34 @@ import (
 var core0 = Node{ID: 1, Name: "core0", Ports: []string{"to-agg0-0", "", "to-agg2-0"}}
 
 func TestAppendLine(t *testing.T) {
-	label := itsyhdr.TLV{Kind: itsyhdr.KindChecking, Class: 3, Initiator: unit.NodePort{Node: 9, Port: 2}, Seq: 7, Trigger: unit.NodePort{Node: 9, Port: 2}, Hops: 1, Period: 4}
+	label := itsyhdr.TLV{Kind: itsyhdr.KindChecking, Priority: 3, Initiator: unit.NodePort{Node: 9, Port: 2}, Seq: 7, Trigger: unit.NodePort{Node: 9, Port: 2}, Hops: 1, Period: 4}
 	for _, c := range []struct {
 		e    Event
 		want string
 	}{
 		{
-			Event{At: 1000, Type: XOFF, Port: 0, Class: 3, Out: 2, OutClass: 3, Period: 255, Bytes: 40960, Limit: 36864},
+			Event{At: 1000, Type: XOFF, Port: 0, Priority: 3, Out: 2, OutPriority: 3, Period: 255, Bytes: 40960, Limit: 36864},
 			`{"ts":1000,"node":"core0","id":1,"type":"xoff","port":0,"port_name":"to-agg0-0","priority":3,"out":2,"out_name":"to-agg2-0","out_priority":3,"period":255,"bytes":40960,"limit":36864}`,
 		},
 		{
-			Event{At: 1001, Type: Paused, Out: 1, OutClass: 3, HasPeriod: true, Period: 12},
+			Event{At: 1001, Type: Paused, Out: 1, OutPriority: 3, HasPeriod: true, Period: 12},
 			`{"ts":1001,"node":"core0","id":1,"type":"paused","out":1,"out_priority":3,"period":12}`,
 		},
 		{
-			Event{At: 1001, Type: Paused, Out: 1, OutClass: 3, HasPeriod: true, Period: 13, Bytes: 4},
+			Event{At: 1001, Type: Paused, Out: 1, OutPriority: 3, HasPeriod: true, Period: 13, Bytes: 4},
 			`{"ts":1001,"node":"core0","id":1,"type":"paused","out":1,"out_priority":3,"period":13,"left_out":4}`,
 		},
 		{
-			Event{At: 1002, Type: Paused, Out: 3, OutClass: 3},
+			Event{At: 1002, Type: Paused, Out: 3, OutPriority: 3},
 			`{"ts":1002,"node":"core0","id":1,"type":"paused","out":3,"out_priority":3}`,
 		},
 		{
-			Event{At: 1003, Type: Trace, Step: detect.StepDrop, Port: unit.NoPort, Out: 1, OutClass: 3, Label: label},
-			`{"ts":1003,"node":"core0","id":1,"type":"trace","out":1,"out_priority":3,"step":"drop","label":{"kind":"checking","class":3,"flags":0,"initiator":{"node":9,"port":2},"seq":7,"trigger":{"node":9,"port":2},"hops":1,"period":4}}`,
+			Event{At: 1003, Type: Trace, Step: detect.StepDrop, Port: unit.NoPort, Out: 1, OutPriority: 3, Label: label},
+			`{"ts":1003,"node":"core0","id":1,"type":"trace","out":1,"out_priority":3,"step":"drop","label":{"kind":"checking","priority":3,"flags":0,"initiator":{"node":9,"port":2},"seq":7,"trigger":{"node":9,"port":2},"hops":1,"period":4}}`,
 		},
 		{
-			Event{At: 1004, Type: Deadlock, Port: 1, Class: 3, Out: 2, OutClass: 3, Label: itsyhdr.TLV{Kind: 9, Auth: 0xfedcba9876543210}, Trigger: unit.NodePort{Node: 65535, Port: 63}, OnLoop: true},
-			`{"ts":1004,"node":"core0","id":1,"type":"deadlock","port":1,"priority":3,"out":2,"out_name":"to-agg2-0","out_priority":3,"label":{"kind":"kind-9","class":0,"flags":0,"initiator":{"node":0,"port":0},"seq":0,"trigger":{"node":0,"port":0},"hops":0,"period":0,"auth":"fedcba9876543210"},"trigger":{"node":65535,"port":63},"on_loop":true}`,
+			Event{At: 1004, Type: Deadlock, Port: 1, Priority: 3, Out: 2, OutPriority: 3, Label: itsyhdr.TLV{Kind: 9, Auth: 0xfedcba9876543210}, Trigger: unit.NodePort{Node: 65535, Port: 63}, OnLoop: true},
+			`{"ts":1004,"node":"core0","id":1,"type":"deadlock","port":1,"priority":3,"out":2,"out_name":"to-agg2-0","out_priority":3,"label":{"kind":"kind-9","priority":0,"flags":0,"initiator":{"node":0,"port":0},"seq":0,"trigger":{"node":0,"port":0},"hops":0,"period":0,"auth":"fedcba9876543210"},"trigger":{"node":65535,"port":63},"on_loop":true}`,
 		},
 		{
 			Event{At: 1005, Type: Rerouted, Out: 2, Bytes: 6},
@@ -70,20 +70,20 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 		has |= may
 		e.HasPeriod = may&keyPeriod != 0
 	}
-	if shapes[ty].may&keyBucket == keyBucket {
+	if shapes[ty].may&keyPG == keyPG {
 		e.Port, e.Out = unit.NoPort, unit.NoPort
 	}
 	if has&keyPort != 0 {
 		e.Port = unit.Port(r.IntN(unit.MaxPorts))
 	}
 	if has&keyPriority != 0 {
-		e.Class = unit.Priority(r.IntN(unit.Priorities))
+		e.Priority = unit.Priority(r.IntN(unit.Priorities))
 	}
 	if has&keyOut != 0 {
 		e.Out = unit.Port(r.IntN(unit.MaxPorts))
 	}
 	if has&keyOutPriority != 0 {
-		e.OutClass = unit.Priority(r.IntN(unit.Priorities))
+		e.OutPriority = unit.Priority(r.IntN(unit.Priorities))
 	}
 	if has&keyPeriod != 0 {
 		e.Period = uint8(r.Uint32())
@@ -102,7 +102,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 	}
 	if has&keyLabel != 0 {
 		e.Label = itsyhdr.TLV{
-			Kind: itsyhdr.Kind(r.IntN(16)), Class: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)), Initiator: np(),
+			Kind: itsyhdr.Kind(r.IntN(16)), Priority: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)), Initiator: np(),
 			Seq: uint16(r.Uint32()), Trigger: np(), Hops: uint8(r.Uint32()), Period: uint8(r.Uint32()), Auth: r.Uint64() >> uint(r.IntN(65)),
 		}
 	}
@@ -264,7 +264,7 @@ func TestDecodeErrors(t *testing.T) {
 func TestDecodeCutShort(t *testing.T) {
 	var text []byte
 	for i := range 3 {
-		text = core0.Append(text, Event{At: unit.Time(i), Type: Resumed, Out: 1, OutClass: 3})
+		text = core0.Append(text, Event{At: unit.Time(i), Type: Resumed, Out: 1, OutPriority: 3})
 	}
 	whole := len(text) / 3
 	for cut := range len(text) {
@@ -285,7 +285,7 @@ func TestDecodeCutShort(t *testing.T) {
 
 func TestDecodeAnyOrderAndSpace(t *testing.T) {
 	log, err := Decode("log", []byte(` { "type" : "resumed", "out_priority":3 ,"out":1,"id":4,"node":"a","ts":9 } `+"\r\n"), false)
-	if err != nil || len(log.Events) != 1 || log.Events[0] != (Event{At: 9, Type: Resumed, Out: 1, OutClass: 3}) {
+	if err != nil || len(log.Events) != 1 || log.Events[0] != (Event{At: 9, Type: Resumed, Out: 1, OutPriority: 3}) {
 		t.Fatalf("%+v, %v", log, err)
 	}
 }
@@ -298,6 +298,20 @@ func TestDecodeOlderNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	older := strings.NewReplacer(`"acted"`, `"measured"`, `"action"`, `"measure"`).Replace(string(line))
+	got, err := Decode("log", []byte(older), false)
+	if err != nil || older == string(line) || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s is %+v, %v; want %+v", older, got, err, want)
+	}
+}
+
+// A log of an older program calls the priority of a label a class.
+func TestDecodeOlderLabel(t *testing.T) {
+	line := core0.Append(nil, Event{At: 9, Type: Deadlock, Label: itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 5}})
+	want, err := Decode("log", line, false)
+	if err != nil || want.Events[0].Label.Priority != 5 {
+		t.Fatalf("%+v, %v", want, err)
+	}
+	older := strings.Replace(string(line), `{"kind":"label","priority":5`, `{"kind":"label","class":5`, 1)
 	got, err := Decode("log", []byte(older), false)
 	if err != nil || older == string(line) || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s is %+v, %v; want %+v", older, got, err, want)
@@ -341,7 +355,7 @@ func FuzzDecode(f *testing.F) {
 
 func BenchmarkAppend(b *testing.B) {
 	buf := make([]byte, 0, 1024)
-	e := Event{At: 1 << 50, Type: Held, Port: 1, Class: 3, Out: 2, OutClass: 3, Bytes: 40000, Limit: 36864}
+	e := Event{At: 1 << 50, Type: Held, Port: 1, Priority: 3, Out: 2, OutPriority: 3, Bytes: 40000, Limit: 36864}
 	b.ReportAllocs()
 	for b.Loop() {
 		buf = core0.Append(buf[:0], e)
@@ -351,7 +365,7 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkDecode(b *testing.B) {
 	var text []byte
 	for i := range 1000 {
-		text = core0.Append(text, Event{At: unit.Time(i), Type: Held, Port: 1, Class: 3, Out: 2, OutClass: 3, Bytes: 40000, Limit: 36864})
+		text = core0.Append(text, Event{At: unit.Time(i), Type: Held, Port: 1, Priority: 3, Out: 2, OutPriority: 3, Bytes: 40000, Limit: 36864})
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {

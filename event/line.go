@@ -53,7 +53,8 @@ type line struct {
 
 type label struct {
 	Kind      string   `json:"kind"`
-	Class     number   `json:"class"`
+	Priority  number   `json:"priority"`
+	Class     number   `json:"class"` // the key of Priority in older logs
 	Flags     number   `json:"flags"`
 	Initiator nodePort `json:"initiator"`
 	Seq       number   `json:"seq"`
@@ -118,9 +119,9 @@ func (l *line) event() (e Event, who whose, err error) {
 	put(&r, keyTS, l.TS, 0, math.MaxInt64, &e.At)
 	put(&r, keyID, l.ID, 1, math.MaxUint16, &who.id)
 	put(&r, keyPort, l.Port, 0, unit.MaxPorts-1, &e.Port)
-	put(&r, keyPriority, l.Priority, 0, unit.Priorities-1, &e.Class)
+	put(&r, keyPriority, l.Priority, 0, unit.Priorities-1, &e.Priority)
 	put(&r, keyOut, l.Out, 0, unit.MaxPorts-1, &e.Out)
-	put(&r, keyOutPriority, l.OutPriority, 0, unit.Priorities-1, &e.OutClass)
+	put(&r, keyOutPriority, l.OutPriority, 0, unit.Priorities-1, &e.OutPriority)
 	put(&r, keyPeriod, l.Period, 0, math.MaxUint8, &e.Period)
 	put(&r, keyBytes, l.Bytes, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyLimit, l.Limit, 0, math.MaxInt32, &e.Limit)
@@ -170,9 +171,9 @@ func (l *line) event() (e Event, who whose, err error) {
 }
 
 // withoutPorts sets the ports that the line leaves out: to unit.NoPort where its type
-// may lack a queue or bucket, else to 0.
+// may lack a queue or priority group, else to 0.
 func (e *Event) withoutPorts(has key) {
-	if shapes[e.Type].may&keyBucket == keyBucket {
+	if shapes[e.Type].may&keyPG == keyPG {
 		return
 	}
 	if has&keyPort == 0 {
@@ -255,7 +256,7 @@ func (r *reading) nodePort(name string, p nodePort) (np unit.NodePort) {
 
 func (r *reading) label(l label) (t itsyhdr.TLV) {
 	t.Kind = r.kind(l.Kind)
-	need(r, "label.class", l.Class, 0, unit.Priorities-1, &t.Class)
+	need(r, "label.priority", cmp.Or(l.Priority, l.Class), 0, unit.Priorities-1, &t.Priority)
 	need(r, "label.flags", l.Flags, 0, 31, &t.Flags)
 	t.Initiator = r.nodePort("label.initiator", l.Initiator)
 	need(r, "label.seq", l.Seq, 0, math.MaxUint16, &t.Seq)

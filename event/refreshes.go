@@ -5,7 +5,7 @@ import "softswitch/unit"
 // RefreshEvery is how often a repeated pause is kept by [Refreshes].
 const RefreshEvery = unit.Second
 
-// Refreshes leaves repeated pauses out of the log of a node: of each queue and each bucket it keeps
+// Refreshes leaves repeated pauses out of the log of a node: of each queue and each priority group it keeps
 // one in RefreshEvery, and its next event that stays, of those that a pause begins, goes on or ends
 // with, says how many before it were left out. A queue whose pause came without a period keeps all.
 // The zero value is that of a log that begins.
@@ -14,7 +14,7 @@ type Refreshes struct {
 	kept       []Event
 }
 
-// repeats is what is known of the pauses of a queue or bucket.
+// repeats is what is known of the pauses of a queue or priority group.
 type repeats struct {
 	paused  bool
 	period  uint8
@@ -28,13 +28,13 @@ func (r *Refreshes) Thin(events []Event) []Event {
 	for _, e := range events {
 		switch e.Type {
 		case Refreshed, Paused, Resumed, Expired:
-			p := &r.came[e.Out][e.OutClass]
+			p := &r.came[e.Out][e.OutPriority]
 			if e.Type == Refreshed && p.again(e) {
 				continue
 			}
 			p.keep(&e, e.Type == Refreshed && p.paused || e.Type == Paused && e.HasPeriod)
 		case RefreshSent, PauseSent, ResumeSent:
-			p := &r.sent[e.Port][e.Class]
+			p := &r.sent[e.Port][e.Priority]
 			if e.Type == RefreshSent && p.again(e) {
 				continue
 			}
@@ -63,8 +63,8 @@ func (p *repeats) keep(e *Event, paused bool) {
 // LeftOut is how many repeated pauses were left out that no event has told of.
 func (r *Refreshes) LeftOut() (sent, came int) {
 	for port := range r.sent {
-		for class := range r.sent[port] {
-			sent, came = sent+int(r.sent[port][class].leftOut), came+int(r.came[port][class].leftOut)
+		for priority := range r.sent[port] {
+			sent, came = sent+int(r.sent[port][priority].leftOut), came+int(r.came[port][priority].leftOut)
 		}
 	}
 	return sent, came

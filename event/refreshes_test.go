@@ -17,7 +17,7 @@ func TestThin(t *testing.T) {
 	at := unit.Time(0)
 	add := func(types ...Type) {
 		for _, ty := range types {
-			log = append(log, Event{At: at, Type: ty, Port: 2, Class: 3, Out: 1, OutClass: 3, Period: 7, HasPeriod: ty == Paused})
+			log = append(log, Event{At: at, Type: ty, Port: 2, Priority: 3, Out: 1, OutPriority: 3, Period: 7, HasPeriod: ty == Paused})
 		}
 	}
 	again := func(n int) {
@@ -31,7 +31,7 @@ func TestThin(t *testing.T) {
 	add(Resumed, ResumeSent, PauseSent, Paused)
 	again(5)
 	add(PauseSent, Paused) // by another period: the resume before it was lost
-	plain := Event{At: at, Type: Paused, Out: 1, OutClass: 3}
+	plain := Event{At: at, Type: Paused, Out: 1, OutPriority: 3}
 	log = append(log, plain)
 	add(Refreshed, Refreshed)
 	was := slices.Clone(log)

@@ -8,7 +8,7 @@ import (
 )
 
 // A host that is started in the place of one that stormed lets its switch go in every lossless
-// class, before it sends anything else, and once.
+// priority, before it sends anything else, and once.
 func TestHostThatBeginsAnewLetsGo(t *testing.T) {
 	h := newTestHost(t, testConfig(flow(1, 3, 0)))
 	anew, err := New(h.cfg)
@@ -23,12 +23,12 @@ func TestHostThatBeginsAnewLetsGo(t *testing.T) {
 	for i, c := range []unit.Priority{3, 4} {
 		pf, _, err := pfcframe.Parse(sent[i].data)
 		if err != nil || pf.Enable != 1<<c || pf.Quanta[c] != 0 || sent[i].at != unit.Second+unit.Time(i)*h.cfg.Rate.FrameTime(pfcframe.Len) {
-			t.Errorf("frame %d at %d: %x, want a resume of class %d", i, sent[i].at, sent[i].data[:24], c)
+			t.Errorf("frame %d at %d: %x, want a resume of priority %d", i, sent[i].at, sent[i].data[:24], c)
 		}
 	}
 	h.link(false)
 	h.link(true)
 	if n := h.count.TxResume; n[3] != 1 || n[4] != 1 {
-		t.Errorf("resumes by class, when its link is back: %v", n)
+		t.Errorf("resumes by priority, when its link is back: %v", n)
 	}
 }

@@ -22,12 +22,12 @@ type Config struct {
 	GatewayMAC unit.MAC
 	Address    netip.Addr
 	Rate       unit.Rate // of the link; 0: unlimited
-	Lossless   unit.ClassSet
+	Lossless   unit.PrioritySet
 	Quanta     uint16
 	Refresh    unit.Time
-	// HeedPause says that an 802.3x PAUSE stops all classes; otherwise it is only counted.
+	// HeedPause says that an 802.3x PAUSE stops all priorities; otherwise it is only counted.
 	HeedPause bool
-	// RxBuffer is the receive buffer of each class in bytes. XOFF is at three quarters,
+	// RxBuffer is the receive buffer of each priority in bytes. XOFF is at three quarters,
 	// XON at half of it.
 	RxBuffer int
 	// RxSlack is what it holds in addition, for what arrives while a driver is late.
@@ -54,11 +54,11 @@ type Config struct {
 
 // Flow is a stream of frames of equal length. Times are relative to Start.
 type Flow struct {
-	Number  uint32
-	Name    string
-	To      netip.Addr
-	SrcPort uint16
-	Class   unit.Priority
+	Number   uint32
+	Name     string
+	To       netip.Addr
+	SrcPort  uint16
+	Priority unit.Priority
 	Stream
 }
 
@@ -102,17 +102,17 @@ type RC struct {
 type Congestion struct {
 	DCQCN  *congestion.DCQCN
 	Timely *congestion.TimelyParams
-	// CNPClass is the class in which congestion notification packets leave, a lossy one.
-	CNPClass unit.Priority
+	// CNPPriority is the priority in which congestion notification packets leave, a lossy one.
+	CNPPriority unit.Priority
 }
 
 // Peer is the far end of a reliable connection that sends to this host.
 type Peer struct {
-	Number  uint32 // of the flow
-	From    netip.Addr
-	SrcPort uint16 // of the flow; what answers it has the same
-	Class   unit.Priority
-	TTL     uint8
+	Number   uint32 // of the flow
+	From     netip.Addr
+	SrcPort  uint16 // of the flow; what answers it has the same
+	Priority unit.Priority
+	TTL      uint8
 }
 
 // Bins is the number of time slots for which arrivals are counted.
@@ -125,15 +125,15 @@ type Do uint8
 const (
 	Normal Do = iota // drain at once, stop the storm
 	Slow             // drain the receive buffer at Act.Rate
-	Storm            // pause Act.Class continuously, whatever the buffer holds
+	Storm            // pause Act.Priority continuously, whatever the buffer holds
 )
 
 // Act changes a host's behaviour at a time relative to Start.
 type Act struct {
-	At    unit.Time
-	Do    Do
-	Rate  unit.Rate
-	Class unit.Priority
+	At       unit.Time
+	Do       Do
+	Rate     unit.Rate
+	Priority unit.Priority
 }
 
 // FrameMin is the shortest frame of a flow in bytes, without FCS.
@@ -167,8 +167,8 @@ func (c *Config) check() error {
 		switch {
 		case !f.To.Is4():
 			return fmt.Errorf("flow %s: to %v; valid: an IPv4 address", f.Name, f.To)
-		case f.Class >= unit.Priorities:
-			return fmt.Errorf("flow %s: class %d; valid: 0 to %d", f.Name, f.Class, unit.Priorities-1)
+		case f.Priority >= unit.Priorities:
+			return fmt.Errorf("flow %s: priority %d; valid: 0 to %d", f.Name, f.Priority, unit.Priorities-1)
 		case f.RC != nil:
 			if err := c.checkRC(&f); err != nil {
 				return err
@@ -183,14 +183,14 @@ func (c *Config) check() error {
 	case k == nil:
 	case (k.DCQCN == nil) == (k.Timely == nil):
 		return fmt.Errorf("congestion: DCQCN %v, TIMELY %v; valid: one of them", k.DCQCN != nil, k.Timely != nil)
-	case k.CNPClass >= unit.Priorities || c.Lossless.Has(k.CNPClass):
-		return fmt.Errorf("congestion: CNPs in class %d; valid: a lossy class", k.CNPClass)
+	case k.CNPPriority >= unit.Priorities || c.Lossless.Has(k.CNPPriority):
+		return fmt.Errorf("congestion: CNPs in priority %d; valid: a lossy priority", k.CNPPriority)
 	case c.Rate == 0:
 		return fmt.Errorf("congestion: the link's rate is unlimited; valid: above 0")
 	}
 	for _, p := range c.Peers {
-		if !p.From.Is4() || p.Class >= unit.Priorities || p.Number > numberMax {
-			return fmt.Errorf("peer of flow %d: %v, class %d; valid: an IPv4 address, a class of 0 to %d, and numbers up to %d", p.Number, p.From, p.Class, unit.Priorities-1, numberMax)
+		if !p.From.Is4() || p.Priority >= unit.Priorities || p.Number > numberMax {
+			return fmt.Errorf("peer of flow %d: %v, priority %d; valid: an IPv4 address, a priority of 0 to %d, and numbers up to %d", p.Number, p.From, p.Priority, unit.Priorities-1, numberMax)
 		}
 	}
 	return nil

@@ -2,7 +2,7 @@
 // sends flows of numbered UDP frames, honours PFC, measures what arrives, and
 // misbehaves on request.
 //
-//	flows --> paced, less the paused classes --> Transmit
+//	flows --> paced, less the paused priorities --> Transmit
 //	(UDP, or packets of a reliable connection and what answers them: rc.go)
 //	Receive --> pause?  honour
 //	        --> data?   count by flow; into the receive buffer, which drains at
@@ -12,7 +12,7 @@
 // transmit.go, frame.go (the bytes of a flow's frame), rc.go (reliable connections).
 //
 // Invariants:
-//   - paused: no frame of a paused class leaves;
+//   - paused: no frame of a paused priority leaves;
 //   - sequence: the frames of a flow are numbered from 0 without gaps, so that a gap at
 //     the receiver means loss, those of a connection as they leave, sent again or not;
 //   - plain: its pause frames carry no TLV: to a switch it is like any other NIC.

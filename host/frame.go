@@ -23,7 +23,7 @@ const (
 // build writes frame seq of flow fl, of size bytes, into b, which has that length or is
 // only the frame's beginning. It leaves the bytes behind the payload as they are.
 func (h *Host) build(b []byte, fl *Flow, size int, seq uint64, now unit.Time) {
-	h.buildHeaders(b, fl.To, fl.SrcPort, DSCP(fl.Class)<<2, uint8(fl.TTL), size)
+	h.buildHeaders(b, fl.To, fl.SrcPort, DSCP(fl.Priority)<<2, uint8(fl.TTL), size)
 	putRecord(b[headerLen:], fl.Number, seq, now)
 }
 
@@ -84,7 +84,7 @@ func fullNumber(ip []byte, next uint64) uint64 {
 	return next + uint64(ahead)
 }
 
-// DSCP is the code point of a class: 8 x class, but 26 for class 3, as usual for
+// DSCP is the code point of a priority: 8 x priority, but 26 for priority 3, as usual for
 // RoCEv2.
 func DSCP(c unit.Priority) uint8 {
 	if c == 3 {

@@ -51,7 +51,7 @@ type departure struct {
 	data []byte
 }
 
-// testConfig is a host on a link of 100 Mbit/s with lossless classes 3 and 4 and
+// testConfig is a host on a link of 100 Mbit/s with lossless priorities 3 and 4 and
 // a receive buffer of 16,000 bytes: XOFF at 12,000, XON at 8,000.
 func testConfig(flows ...Flow) Config {
 	return Config{
@@ -62,7 +62,7 @@ func testConfig(flows ...Flow) Config {
 
 // flow is flow number n to the peer, of frames of 1514 bytes, for ever.
 func flow(n uint32, c unit.Priority, r unit.Rate) Flow {
-	return Flow{Number: n, Name: "f", To: peerIP, SrcPort: 49152 + uint16(n), Class: c, Stream: Stream{Rate: unit.FlowRate(r), Frame: 1514, TTL: 64}}
+	return Flow{Number: n, Name: "f", To: peerIP, SrcPort: 49152 + uint16(n), Priority: c, Stream: Stream{Rate: unit.FlowRate(r), Frame: 1514, TTL: 64}}
 }
 
 // newTestHost makes a host whose clock is at 1 s and whose link is up. When the
@@ -162,7 +162,7 @@ func (h *testHost) receive(frames ...[]byte) {
 	h.transmit()
 }
 
-// pause is the arrival of a PFC frame for one class.
+// pause is the arrival of a PFC frame for one priority.
 func (h *testHost) pause(c unit.Priority, quanta uint16) {
 	h.t.Helper()
 	h.receive(pfc(c, quanta))
@@ -207,9 +207,9 @@ func (d departure) flow() (number uint32, seq uint64, ok bool) {
 
 // events returns the events of a type since the last time that events were asked
 // for, as times relative to the start.
-func (h *testHost) events(want event.Type, class unit.Priority) (at []unit.Time) {
+func (h *testHost) events(want event.Type, priority unit.Priority) (at []unit.Time) {
 	for _, e := range h.log {
-		if e.Type == want && e.Class == class && e.OutClass == 0 || e.Type == want && e.OutClass == class && e.Class == 0 {
+		if e.Type == want && e.Priority == priority && e.OutPriority == 0 || e.Type == want && e.OutPriority == priority && e.Priority == 0 {
 			at = append(at, e.At-unit.Second)
 		}
 	}

@@ -30,7 +30,7 @@ type Host struct {
 	active []int32                  // flows that have begun and are not over, by index
 	begins [unit.Priorities][]int32 // all flows in the order in which they begin
 	begun  [unit.Priorities]int     // how many of those have
-	coming unit.ClassSet            // classes with flows that have not begun
+	coming unit.PrioritySet         // priorities with flows that have not begun
 	turn   int                      // index of the flow whose turn it is
 	tendAt unit.Time                // until then tend need not look at the active flows
 	wire   pacer.Wire
@@ -38,18 +38,18 @@ type Host struct {
 	// turn on the wire, without costing its flow its rate: a flow slower than the wire may catch up.
 	patience unit.Time
 
-	paused      unit.ClassSet
-	pausedUntil [unit.Priorities]unit.Time // of classes in paused
+	paused      unit.PrioritySet
+	pausedUntil [unit.Priorities]unit.Time // of priorities in paused
 	rx          [unit.Priorities]rxBuffer
 	drain       unit.Rate // of the receive buffers; 0: at once
-	storming    unit.ClassSet
-	toSend      unit.ClassSet // classes for which to send a pause or resume frame
+	storming    unit.PrioritySet
+	toSend      unit.PrioritySet // priorities for which to send a pause or resume frame
 
 	requesters map[uint32]int32 // indices of flows, by number
 	responders map[uint32]int32 // and of peers
 	peers      []responder
 	owing      [unit.Priorities]list // of peers to answer
-	owed       unit.ClassSet         // classes of which owing has some
+	owed       unit.PrioritySet      // priorities of which owing has some
 	notify     list                  // of peers to send a CNP
 
 	receivers map[uint32]int32
@@ -62,7 +62,7 @@ type Host struct {
 
 	// For what a late driver leaves out:
 	next unit.Time                  // what Transmit named last
-	open [unit.Priorities]unit.Time // since when a class not in paused may send
+	open [unit.Priorities]unit.Time // since when a priority not in paused may send
 }
 
 // sender is a flow that is being sent.
@@ -76,7 +76,7 @@ type sender struct {
 	left unit.Time  // Sent.LeftOut
 }
 
-// rxBuffer is the receive buffer of a class.
+// rxBuffer is the receive buffer of a priority.
 type rxBuffer struct {
 	fill      int64 // bytes x 8 x 1e9: so draining by rate x ns needs no rounding
 	at        unit.Time
@@ -90,7 +90,7 @@ const bit = int64(unit.Second)
 
 // Counters are a host's counts since it started.
 type Counters struct {
-	// PFC frames by class. A refresh repeats a pause before it expires.
+	// PFC frames by priority. A refresh repeats a pause before it expires.
 	RxPause   [unit.Priorities]uint64 `json:"rx_pause"`
 	RxResume  [unit.Priorities]uint64 `json:"rx_resume"`
 	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
@@ -102,11 +102,11 @@ type Counters struct {
 	// one began, 0 without one.
 	PausedTime  [unit.Priorities]unit.Time `json:"paused_time_ns"`
 	PausedSince [unit.Priorities]unit.Time `json:"paused_since_ns,omitzero"`
-	// Overflow is frames lost because the receive buffer was full, OverflowOf the same by class,
+	// Overflow is frames lost because the receive buffer was full, OverflowOf the same by priority,
 	// which a NIC counts in its own way.
 	Overflow   uint64                  `json:"overflow"`
 	OverflowOf [unit.Priorities]uint64 `json:"-"`
-	// FlowsFull is frames, by class, of flows beyond the 65536 for which a host keeps counts.
+	// FlowsFull is frames, by priority, of flows beyond the 65536 for which a host keeps counts.
 	FlowsFull [unit.Priorities]uint64 `json:"flows_full,omitzero"`
 	Other     uint64                  `json:"other"`          // frames that belong to no flow
 	Bad       uint64                  `json:"bad"`            // malformed control frames
@@ -152,8 +152,8 @@ type Received struct {
 	LatencyMax unit.Time `json:"latency_max_ns"`
 	// Bins are the bytes that arrived in each time slot of Config.Bin since the start;
 	// later arrivals are not in any.
-	Bins  [Bins]uint64  `json:"bins,omitzero"`
-	Class unit.Priority `json:"class"`
+	Bins     [Bins]uint64  `json:"bins,omitzero"`
+	Priority unit.Priority `json:"priority"`
 	// Packets of a reliable connection, nil of a UDP flow. Frames and Bytes above count
 	// what was taken in order, Lost what was lost on the way, sent again or not.
 	Packets *roce.Received `json:"packets,omitempty"`
@@ -189,7 +189,7 @@ func New(cfg Config) (*Host, error) {
 			h.requesters[f.Number] = int32(i)
 		}
 		h.flows = append(h.flows, s)
-		h.begins[f.Class] = append(h.begins[f.Class], int32(i))
+		h.begins[f.Priority] = append(h.begins[f.Priority], int32(i))
 	}
 	for _, b := range h.begins {
 		slices.SortStableFunc(b, func(x, y int32) int { return cmp.Compare(cfg.Flows[x].Start, cfg.Flows[y].Start) })
@@ -278,7 +278,7 @@ func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 
 // SetLink sets the link's state; pauses end when it goes down. When it comes up for the first time
 // what a host before this one left behind is undone: connections start again, and the far end is told
-// that no lossless class is paused. At time 0 there was none before.
+// that no lossless priority is paused. At time 0 there was none before.
 func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	h.now = now
 	if h.up == up {
@@ -384,11 +384,11 @@ func (h *Host) act(a Act) {
 		h.drain = a.Rate
 		h.event(event.Event{Type: event.HostSlow, Bytes: int32(min(a.Rate/1000, math.MaxInt32))})
 	case Storm:
-		if !h.storming.Has(a.Class) {
-			h.event(event.Event{Type: event.HostStorm, Class: a.Class})
+		if !h.storming.Has(a.Priority) {
+			h.event(event.Event{Type: event.HostStorm, Priority: a.Priority})
 		}
-		h.storming.Add(a.Class)
-		h.toSend.Add(a.Class)
+		h.storming.Add(a.Priority)
+		h.toSend.Add(a.Priority)
 	case Normal:
 		if h.drain > 0 {
 			h.event(event.Event{Type: event.HostSlowOver})
@@ -396,7 +396,7 @@ func (h *Host) act(a Act) {
 		h.drain = 0
 		for c := range unit.Priority(unit.Priorities) {
 			if h.storming.Has(c) {
-				h.event(event.Event{Type: event.HostStormOver, Class: c})
+				h.event(event.Event{Type: event.HostStormOver, Priority: c})
 			}
 		}
 		h.toSend |= h.storming

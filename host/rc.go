@@ -253,7 +253,7 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 		DestQP: responderQP(s.Number), PSN: r.req.PSN(p.Seq),
 		Address: remoteAddress + uint64(r.req.Life()), RKey: s.Number + 1, Length: uint32(p.Length),
 	}
-	tos := DSCP(s.Class) << 2
+	tos := DSCP(s.Priority) << 2
 	if k := h.cfg.Congestion; k != nil {
 		if k.DCQCN != nil {
 			tos |= ecnCapable
@@ -349,7 +349,7 @@ func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Hea
 		return
 	}
 	p := &h.peers[k]
-	r := h.admit(number, f.Info.Class, f.Len)
+	r := h.admit(number, f.Info.Priority, f.Len)
 	if r == nil {
 		return
 	}
@@ -357,8 +357,8 @@ func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Hea
 		h.receiveKnown(f, p, r, hd, payload)
 	}
 	if p.resp.Owes() {
-		h.push(&h.owing[p.Class], inOwing, k)
-		h.owed.Add(p.Class)
+		h.push(&h.owing[p.Priority], inOwing, k)
+		h.owed.Add(p.Priority)
 	}
 	if f.Data[f.Info.L3+1]&3 == congestionExperienced {
 		p.marked++
@@ -452,11 +452,11 @@ func (h *Host) owes() bool {
 
 // notifies reports whether there is a CNP that may leave.
 func (h *Host) notifies() bool {
-	return h.notify.head != 0 && !h.paused.Has(h.cfg.Congestion.CNPClass)
+	return h.notify.head != 0 && !h.paused.Has(h.cfg.Congestion.CNPPriority)
 }
 
 // transmitAnswers returns what answers packets: CNPs, then acknowledgements, those of the
-// highest class first.
+// highest priority first.
 func (h *Host) transmitAnswers(fs []*buffer.Frame) (n int) {
 	for n < len(fs) && h.notifies() && h.wire.Ready(h.now) {
 		f := h.pool.Get()
@@ -465,7 +465,7 @@ func (h *Host) transmitAnswers(fs []*buffer.Frame) (n int) {
 		}
 		p := h.shift(&h.notify, inNotify)
 		p.cnps++
-		h.answer(f, p, h.cfg.Congestion.CNPClass, &roce.Header{Opcode: roce.Congestion, BECN: true})
+		h.answer(f, p, h.cfg.Congestion.CNPPriority, &roce.Header{Opcode: roce.Congestion, BECN: true})
 		fs[n] = f
 		n++
 	}
@@ -481,7 +481,7 @@ func (h *Host) transmitAnswers(fs []*buffer.Frame) (n int) {
 			h.owed &^= 1 << c
 		}
 		hd := p.resp.Answer()
-		h.answer(f, p, p.Class, &hd)
+		h.answer(f, p, p.Priority, &hd)
 		fs[n] = f
 		n++
 	}

@@ -49,7 +49,7 @@ func connect(t *testing.T, flows ...Flow) *twoHosts {
 	cb.Address, cb.MAC, cb.GatewayMAC = peerIP, gatewayMAC, ownMAC
 	for _, f := range flows {
 		if f.RC != nil {
-			cb.Peers = append(cb.Peers, Peer{Number: f.Number, From: ownIP, SrcPort: f.SrcPort, Class: f.Class, TTL: 64})
+			cb.Peers = append(cb.Peers, Peer{Number: f.Number, From: ownIP, SrcPort: f.SrcPort, Priority: f.Priority, TTL: 64})
 		}
 	}
 	p := &twoHosts{T: t, a: newTestHost(t, ca), b: newTestHost(t, cb), delay: 5 * us}
@@ -205,7 +205,7 @@ func TestConnectionOverLoss(t *testing.T) {
 	}
 }
 
-// While its class is paused nothing of a connection leaves, answers as little as data.
+// While its priority is paused nothing of a connection leaves, answers as little as data.
 func TestConnectionPaused(t *testing.T) {
 	p := connect(t, connection(1, 1000, 0))
 	p.run(ms)
@@ -216,7 +216,7 @@ func TestConnectionPaused(t *testing.T) {
 	p.frames = nil
 	p.run(ms)
 	if len(p.frames) != 0 {
-		t.Errorf("%d frames of the paused class leave", len(p.frames))
+		t.Errorf("%d frames of the paused priority leave", len(p.frames))
 	}
 	p.b.pause(3, 0)
 	p.run(10 * us)
@@ -270,7 +270,7 @@ func TestTimeOfWhatIsSentAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := withControl(t, &Congestion{Timely: &params, CNPClass: 6}, connection(1, 1000, 1000))
+	p := withControl(t, &Congestion{Timely: &params, CNPPriority: 6}, connection(1, 1000, 1000))
 	n := 0
 	p.lose = func([]byte) bool { n++; return n == 1 }
 	p.run(10 * ms)
@@ -284,7 +284,7 @@ func TestDCQCNRisesByBytes(t *testing.T) {
 	k := congestion.DCQCN{
 		Gain: 4, CNPInterval: 50 * us, AlphaTimer: 55 * us, RiseTimer: unit.Second, RiseBytes: 10_000, Recovery: 5, AI: mbit, HAI: mbit, Min: mbit,
 	}
-	p := withControl(t, &Congestion{DCQCN: &k, CNPClass: 6}, connection(1, 100_000, 0))
+	p := withControl(t, &Congestion{DCQCN: &k, CNPPriority: 6}, connection(1, 100_000, 0))
 	marked := 0
 	p.lose = func(b []byte) bool {
 		if marked < 3 && roce.Opcode(b[headerLen]).IsData() {
@@ -407,14 +407,14 @@ func withControl(t *testing.T, k *Congestion, flows ...Flow) *twoHosts {
 	return p
 }
 
-// Marked packets bring CNPs, at most one in an interval, in their own class, and the sender
+// Marked packets bring CNPs, at most one in an interval, in their own priority, and the sender
 // slows down; without marks it goes at the rate of the line.
 func TestDCQCN(t *testing.T) {
 	profile, err := congestion.Profile("paper", 100*mbit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := withControl(t, &Congestion{DCQCN: &profile, CNPClass: 6}, connection(1, 100_000, 0))
+	p := withControl(t, &Congestion{DCQCN: &profile, CNPPriority: 6}, connection(1, 100_000, 0))
 	p.run(10 * ms)
 	if m := p.messages(0); m.CNPs != 0 || m.Rate != 100*mbit {
 		t.Errorf("without marks: %+v", m)
@@ -454,7 +454,7 @@ func TestTimely(t *testing.T) {
 	}
 	f := connection(1, 10_000, 0)
 	*f.RC.Timeout = 50 * ms
-	p := withControl(t, &Congestion{Timely: &params, CNPClass: 6}, f)
+	p := withControl(t, &Congestion{Timely: &params, CNPPriority: 6}, f)
 	p.run(20 * ms)
 	fast := p.messages(0)
 	if fast.Rate != 100*mbit {
@@ -475,14 +475,14 @@ func TestControllersAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	timely.Min = 50 * mbit
-	controls := map[string]*Congestion{"timely": {Timely: &timely, CNPClass: 6}}
+	controls := map[string]*Congestion{"timely": {Timely: &timely, CNPPriority: 6}}
 	for _, name := range congestion.Profiles() {
 		k, err := congestion.Profile(name, 100*mbit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		k.Min = 50 * mbit
-		controls[name] = &Congestion{DCQCN: &k, CNPClass: 6}
+		controls[name] = &Congestion{DCQCN: &k, CNPPriority: 6}
 	}
 	play := func(name string, window, message int) {
 		const packet = 100 * us // at 100 Mbit/s
@@ -563,7 +563,7 @@ func TestNewRefusesConnections(t *testing.T) {
 		"number 8388606":                          func(c *Config) { c.Flows[0].Number = numberMax + 1 },
 		"peer of flow 3":                          func(c *Config) { c.Peers = []Peer{{Number: 3}} },
 		"congestion: DCQCN false, TIMELY false; valid: one of them": func(c *Config) { c.Congestion = &Congestion{} },
-		"congestion: CNPs in class 3; valid: a lossy class":         func(c *Config) { c.Congestion = &Congestion{DCQCN: &profile, CNPClass: 3} },
+		"congestion: CNPs in priority 3; valid: a lossy priority":   func(c *Config) { c.Congestion = &Congestion{DCQCN: &profile, CNPPriority: 3} },
 	} {
 		c := testConfig(connection(1, 1000, 0))
 		change(&c)
@@ -582,7 +582,7 @@ func FuzzPackets(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, op uint8, qp, psn uint32, syndrome uint8, payload uint16, sealed bool) {
 		c := testConfig(connection(1, 5000, 0))
-		c.Peers = []Peer{{Number: 1, From: peerIP, SrcPort: 50_000, Class: 3, TTL: 64}}
+		c.Peers = []Peer{{Number: 1, From: peerIP, SrcPort: 50_000, Priority: 3, TTL: 64}}
 		h := startHost(t, c)
 		h.run(ms)
 		hd := roce.Header{Opcode: roce.Opcode(op), DestQP: qp, PSN: psn, Syndrome: roce.Syndrome(syndrome), AckReq: true}

@@ -46,7 +46,7 @@ func (h *Host) Parse(f *buffer.Frame) {
 	if !ip.Valid(f.Len-off) || ip.Dst() != addr32(h.cfg.Address) {
 		return
 	}
-	i.L3, i.Class = int16(off), unit.Priority(ip.DSCP()>>3)
+	i.L3, i.Priority = int16(off), unit.Priority(ip.DSCP()>>3)
 	if _, _, _, ok := payload(f.Data, off); ok {
 		i.Kind = kindFlow
 		return
@@ -92,7 +92,7 @@ func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	}
 }
 
-// receivePause honours a PFC frame for all classes that it names.
+// receivePause honours a PFC frame for all priorities that it names.
 func (h *Host) receivePause(b []byte) {
 	pf, _, err := pfcframe.Parse(b)
 	if err != nil {
@@ -112,7 +112,7 @@ func (h *Host) receivePause(b []byte) {
 	}
 }
 
-// receivePause8023 takes an 802.3x PAUSE frame, which is for all classes where it is
+// receivePause8023 takes an 802.3x PAUSE frame, which is for all priorities where it is
 // honoured.
 func (h *Host) receivePause8023(b []byte) {
 	_, quanta, err := pfcframe.ParsePause(b)
@@ -129,14 +129,14 @@ func (h *Host) receivePause8023(b []byte) {
 	}
 }
 
-// heed pauses class c for the given quanta, or resumes it with 0.
+// heed pauses priority c for the given quanta, or resumes it with 0.
 func (h *Host) heed(c unit.Priority, quanta uint16) {
 	switch {
 	case quanta > 0:
 		if !h.paused.Has(c) {
 			h.paused.Add(c)
 			h.count.PausedSince[c] = h.now
-			h.event(event.Event{Type: event.Paused, OutClass: c})
+			h.event(event.Event{Type: event.Paused, OutPriority: c})
 		}
 		h.pausedUntil[c] = h.now + h.cfg.Rate.QuantaTime(quanta)
 	case h.paused.Has(c):
@@ -149,12 +149,12 @@ func (h *Host) endPause(c unit.Priority, how event.Type) {
 	h.open[c] = h.now
 	h.count.PausedTime[c] += h.now - h.count.PausedSince[c]
 	h.count.PausedSince[c] = 0
-	h.event(event.Event{Type: how, OutClass: c})
+	h.event(event.Event{Type: how, OutPriority: c})
 }
 
 // receiveFlow counts a flow's frame and puts it into the receive buffer.
 func (h *Host) receiveFlow(f *buffer.Frame) {
-	c := f.Info.Class
+	c := f.Info.Priority
 	number, seq, sent, _ := payload(f.Data, int(f.Info.L3))
 	r := h.admit(number, c, f.Len)
 	if r == nil {
@@ -245,11 +245,11 @@ func (h *Host) receiver(number uint32, c unit.Priority) *receiver {
 		return nil
 	}
 	h.receivers[number] = int32(len(h.received))
-	h.received = append(h.received, receiver{Received: Received{Number: number, First: h.now, Class: c}})
+	h.received = append(h.received, receiver{Received: Received{Number: number, First: h.now, Priority: c}})
 	return &h.received[len(h.received)-1]
 }
 
-// store adds n bytes to the receive buffer of a class; false if they do not fit.
+// store adds n bytes to the receive buffer of a priority; false if they do not fit.
 func (h *Host) store(c unit.Priority, n int) bool {
 	if h.drain == 0 {
 		return true

@@ -102,7 +102,7 @@ func TestSlowReceiverOverflows(t *testing.T) {
 		t.Errorf("20 frames of 1000 bytes into 16,000 bytes: %d lost, %d pauses; want 4 and 1", k.Overflow, k.TxPause[3])
 	}
 	if got := h.Receivers()[0]; got.Frames != 16 || got.Overflow != 4 || h.Counters().OverflowOf[3] != 4 {
-		t.Errorf("%d frames received, %d of the flow and %d of the class lost; want 16, 4, 4", got.Frames, got.Overflow, h.Counters().OverflowOf[3])
+		t.Errorf("%d frames received, %d of the flow and %d of the priority lost; want 16, 4, 4", got.Frames, got.Overflow, h.Counters().OverflowOf[3])
 	}
 	h.Do(h.now, Act{Do: Normal})
 	h.run(ms)
@@ -136,7 +136,7 @@ func TestSlowReceiverWithSlack(t *testing.T) {
 	}
 }
 
-func TestSlowReceiverOfLossyClassSendsNoPause(t *testing.T) {
+func TestSlowReceiverOfLossyPrioritySendsNoPause(t *testing.T) {
 	h := startHost(t, testConfig())
 	h.Do(h.now, Act{Do: Slow, Rate: 1})
 	for seq := range uint64(20) {
@@ -356,8 +356,8 @@ func TestReceivers(t *testing.T) {
 	h.run(ms)
 	h.receive(arrival(3, 20, 1, 100))
 	want := []Received{
-		{Number: 20, Frames: 2, Bytes: 200, Next: 2, First: unit.Second + ms, Last: unit.Second + 2*ms, LatencyMax: 2 * ms, Class: 3},
-		{Number: 10, Frames: 1, Bytes: 200, Next: 1, First: unit.Second + ms, Last: unit.Second + ms, LatencyMax: ms, Class: 4},
+		{Number: 20, Frames: 2, Bytes: 200, Next: 2, First: unit.Second + ms, Last: unit.Second + 2*ms, LatencyMax: 2 * ms, Priority: 3},
+		{Number: 10, Frames: 1, Bytes: 200, Next: 1, First: unit.Second + ms, Last: unit.Second + ms, LatencyMax: ms, Priority: 4},
 	}
 	got := h.Receivers()
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
@@ -455,7 +455,7 @@ func TestOddFrames(t *testing.T) {
 	}
 }
 
-// A PAUSE stops all classes of a host that heeds it, and CNPs too, until its quanta have passed or
+// A PAUSE stops all priorities of a host that heeds it, and CNPs too, until its quanta have passed or
 // another says 0. It is counted in either case.
 func TestPause8023(t *testing.T) {
 	pause := func(dst unit.MAC, quanta uint16) []byte {
@@ -479,7 +479,7 @@ func TestPause8023(t *testing.T) {
 		h.take()
 		heeded := tt.want == 8
 		if paused := len(h.events(event.Paused, 3)) + len(h.events(event.Paused, 0)); paused != map[bool]int{true: 2}[heeded] {
-			t.Errorf("%+v: %d classes are paused", tt, paused)
+			t.Errorf("%+v: %d priorities are paused", tt, paused)
 		}
 		h.run(5 * ms)
 		if n := len(h.take()); heeded != (n == 0) {
@@ -539,7 +539,7 @@ func TestNewRefuses(t *testing.T) {
 		{"a frame longer than a slot", func(c *Config) { c.SlotBytes = 1000 }, "frame of 1514 bytes; valid: 64 to"},
 		{"a rate of -1", func(c *Config) { c.Flows[0].Rate = -1 }, "flow f: rate -1 bit/s"},
 		{"a flow to nowhere", func(c *Config) { c.Flows[0].To = netip.Addr{} }, "flow f: to invalid IP"},
-		{"class 8", func(c *Config) { c.Flows[0].Class = 8 }, "flow f: class 8; valid: 0 to 7"},
+		{"priority 8", func(c *Config) { c.Flows[0].Priority = 8 }, "flow f: priority 8; valid: 0 to 7"},
 	} {
 		c := testConfig(flow(1, 3, 0))
 		tt.change(&c)
@@ -602,7 +602,7 @@ func FuzzReceive(f *testing.F) {
 		}
 		if p, _, err := pfcframe.Parse(pfcframe.Pad(bytes.Clone(b))); err == nil {
 			if want := uint64((p.Enable & h.cfg.Lossless).Len()); k.RxPause[3]+k.RxPause[4]+k.RxResume[3]+k.RxResume[4] != want {
-				t.Errorf("a PFC frame for %d lossless classes counts otherwise: %+v", want, k)
+				t.Errorf("a PFC frame for %d lossless priorities counts otherwise: %+v", want, k)
 			}
 			counted++
 		}

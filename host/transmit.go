@@ -10,7 +10,7 @@ import (
 )
 
 // Transmit returns the frames to send now: pauses, then frames of flows that are due
-// and whose class is not paused.
+// and whose priority is not paused.
 func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
 	h.now = now
 	next = h.runActs()
@@ -68,7 +68,7 @@ func (h *Host) fill(f *buffer.Frame, s *sender) int {
 // since free. What a pause withholds is not left out, nor what the wire had no time for.
 func (h *Host) leaveOut(s *sender, free, before unit.Time) {
 	if s.rc == nil {
-		s.left += max(0, before-max(s.due, free, h.open[s.Class]))
+		s.left += max(0, before-max(s.due, free, h.open[s.Priority]))
 	}
 }
 
@@ -97,7 +97,7 @@ func (h *Host) nextFrame(full bool) unit.Time {
 			due = min(due, h.flows[h.begins[c][h.begun[c]]].due)
 		}
 		for _, i := range h.active {
-			if s := &h.flows[i]; s.due < due && !h.paused.Has(s.Class) && h.mayStill(s) {
+			if s := &h.flows[i]; s.due < due && !h.paused.Has(s.Priority) && h.mayStill(s) {
 				due = s.due
 			}
 		}
@@ -141,7 +141,7 @@ func (h *Host) pick() *sender {
 	for i := range h.active {
 		k := h.active[(first+i)%len(h.active)]
 		s := &h.flows[k]
-		if s.due <= h.now && !h.paused.Has(s.Class) && h.mayStill(s) {
+		if s.due <= h.now && !h.paused.Has(s.Priority) && h.mayStill(s) {
 			h.turn = int(k) + 1
 			return s
 		}
@@ -183,7 +183,7 @@ func (h *Host) tend() (next unit.Time) {
 		switch {
 		case !h.over(s):
 			still = append(still, i)
-		case s.sent < s.end && !h.paused.Has(s.Class):
+		case s.sent < s.end && !h.paused.Has(s.Priority):
 			h.leaveOut(s, h.wire.At(), h.until(s))
 		}
 	}
@@ -212,7 +212,7 @@ func (h *Host) until(s *sender) unit.Time {
 	return h.start + s.Stop
 }
 
-// transmitPauses returns the pause and resume frames to send: one per class, without a
+// transmitPauses returns the pause and resume frames to send: one per priority, without a
 // TLV.
 func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 	for n < len(fs) && h.toSend != 0 && h.wire.Ready(h.now+h.cfg.Granularity) {
@@ -226,7 +226,7 @@ func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 		b := &h.rx[c]
 		on := b.xoff || h.storming.Has(c)
 		pf := pfcframe.Frame{Src: h.cfg.MAC.Bytes(), Enable: 1 << c}
-		e := event.Event{Type: event.ResumeSent, Class: c}
+		e := event.Event{Type: event.ResumeSent, Priority: c}
 		switch {
 		case !on:
 			h.count.TxResume[c]++

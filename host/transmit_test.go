@@ -27,7 +27,7 @@ func TestBuildIsTheSlowTwin(t *testing.T) {
 		seq, now := r.Uint64(), unit.Time(r.Int64())
 		got := bytes.Repeat([]byte{0xee}, f.Frame) // a slot that was used before
 		h.build(got, &f, f.Frame, seq, now)
-		want := slowFrame(ownMAC, gatewayMAC, ownIP, peerIP, f.Class, uint8(f.TTL), f.SrcPort, f.Frame, f.Number, seq, now)
+		want := slowFrame(ownMAC, gatewayMAC, ownIP, peerIP, f.Priority, uint8(f.TTL), f.SrcPort, f.Frame, f.Number, seq, now)
 		n := headerLen + payloadLen
 		if !bytes.Equal(got[:n], want[:n]) {
 			t.Fatalf("seed %d: build:\n got %x\nwant %x", seed, got[:n], want[:n])
@@ -116,7 +116,7 @@ func TestStartAfterStop(t *testing.T) {
 	f := flow(1, 3, 50*mbit)
 	f.Start, f.Stop = ms, ms+4*2*frameTime
 	cfg := testConfig(f, flow(2, 0, 50*mbit))
-	cfg.Acts = []Act{{At: 2 * ms, Do: Storm, Class: 4}}
+	cfg.Acts = []Act{{At: 2 * ms, Do: Storm, Priority: 4}}
 	h := startHost(t, cfg)
 	h.run(4 * ms)
 	h.Stop()
@@ -166,7 +166,7 @@ func TestFlowsShareInTurn(t *testing.T) {
 	}
 	h.pause(4, 65535)
 	if got, want := turns(4), []uint32{3, 1, 3, 1}; !slices.Equal(got, want) {
-		t.Errorf("with class 4 paused flows leave in the order %v, want %v", got, want)
+		t.Errorf("with priority 4 paused flows leave in the order %v, want %v", got, want)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestRatedFlowsKeepTheirRates(t *testing.T) {
 	}
 }
 
-func TestPausedClassStops(t *testing.T) {
+func TestPausedPriorityStops(t *testing.T) {
 	h := startHost(t, testConfig(flow(1, 3, 0), flow(2, 4, 0)))
 	h.run(ms)
 	h.take()
@@ -215,7 +215,7 @@ func TestPausedClassStops(t *testing.T) {
 	h.run(long + 2*frameTime)
 	for _, d := range h.take() {
 		if n, _, _ := d.flow(); n == 1 && d.at-unit.Second > begin && d.at-unit.Second < begin+long {
-			t.Errorf("a frame of the paused class left %d ns after the pause", d.at-unit.Second-begin)
+			t.Errorf("a frame of the paused priority left %d ns after the pause", d.at-unit.Second-begin)
 		}
 	}
 	wantTimes(t, "paused", h.events(event.Paused, 3), []unit.Time{begin})
@@ -257,7 +257,7 @@ func TestResumeAndRepeatedPause(t *testing.T) {
 	}
 }
 
-func TestOnlyEnabledLosslessClassesPause(t *testing.T) {
+func TestOnlyEnabledLosslessPrioritiesPause(t *testing.T) {
 	h := startHost(t, testConfig(flow(1, 3, 0), flow(2, 0, 0)))
 	f := pfcframe.Frame{Enable: 1<<0 | 1<<4} // 0 is lossy; 3 has a time but is not enabled
 	f.Quanta = [8]uint16{0: 65535, 3: 65535, 4: 65535}
@@ -269,12 +269,12 @@ func TestOnlyEnabledLosslessClassesPause(t *testing.T) {
 	if out := h.take(); len(out) != 4 {
 		t.Errorf("%d frames left in 4 frame times, want 4", len(out))
 	}
-	wantTimes(t, "class 4 is paused", h.events(event.Paused, 4), []unit.Time{0})
+	wantTimes(t, "priority 4 is paused", h.events(event.Paused, 4), []unit.Time{0})
 }
 
 func TestStorm(t *testing.T) {
 	c := testConfig()
-	c.Acts = []Act{{At: ms, Do: Storm, Class: 3}, {At: 5*ms + 500*us, Do: Normal}}
+	c.Acts = []Act{{At: ms, Do: Storm, Priority: 3}, {At: 5*ms + 500*us, Do: Normal}}
 	h := startHost(t, c)
 	h.run(20 * ms)
 	wantTimes(t, "pause", h.events(event.PauseSent, 3), []unit.Time{ms})
@@ -309,7 +309,7 @@ func TestStorm(t *testing.T) {
 func TestPauseGoesFirst(t *testing.T) {
 	h := startHost(t, testConfig(flow(1, 0, 0)))
 	h.run(frameTime / 3)
-	h.Do(h.now, Act{Do: Storm, Class: 4})
+	h.Do(h.now, Act{Do: Storm, Priority: 4})
 	h.work()
 	h.transmit()
 	h.run(2 * frameTime)
@@ -324,7 +324,7 @@ func TestPauseGoesFirst(t *testing.T) {
 
 func TestLinkDownAndUp(t *testing.T) {
 	h := startHost(t, testConfig(flow(1, 3, 0), flow(2, 4, 10*mbit)))
-	h.Do(h.now, Act{Do: Storm, Class: 3})
+	h.Do(h.now, Act{Do: Storm, Priority: 3})
 	h.run(ms)
 	h.pause(3, 65535)
 	h.run(ms)

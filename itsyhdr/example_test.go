@@ -11,7 +11,7 @@ import (
 func ExamplePut() {
 	pad := make([]byte, 26)
 	itsyhdr.Put(pad, itsyhdr.TLV{
-		Kind: itsyhdr.KindChecking, Class: 3, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
+		Kind: itsyhdr.KindChecking, Priority: 3, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
 		Trigger: unit.NodePort{Node: 7, Port: 1}, Period: 12,
 	})
 	fmt.Printf("% x\n", pad)
@@ -20,7 +20,7 @@ func ExamplePut() {
 	fmt.Println(t, err)
 	// Output:
 	// fe 18 02 49 54 01 11 60 00 05 02 00 09 00 07 01 00 0c 00 00 00 00 00 00 00 00
-	// checking class 3 from 5.2 seq 9 trigger 7.1 hops 0 period 12 <nil>
+	// checking priority 3 from 5.2 seq 9 trigger 7.1 hops 0 period 12 <nil>
 }
 
 // A plain device leaves zeros, which is no fault.

@@ -9,7 +9,7 @@
 //	       +----+---------+---+----+----+---------+----+---------+----+------+------+
 //	       |FE18| 02-49-54| 1 |v:k |c:f |initiator|seq | trigger |hops|period| auth |
 //	       +----+---------+---+----+----+---------+----+---------+----+------+------+
-//	        type OUI   subtype  |    `- class 3, flags 5           of the    0 = off
+//	        type OUI   subtype  |    `- priority 3, flags 5        of the    0 = off
 //	        127,                `- version 4, kind 4               XOFF
 //	        length 24
 //
@@ -44,16 +44,16 @@ type Kind uint8
 
 // Kinds of TLV.
 const (
-	KindPeriod        Kind = 0 // only the XOFF period of the pausing bucket: no label
+	KindPeriod        Kind = 0 // only the XOFF period of the pausing priority group: no label
 	KindChecking      Kind = 1 // ITSY III-B: a checking message
 	KindTemporalCheck Kind = 2 // ITSY III-B: a temporal consistency check
 	KindLabel         Kind = 3 // a label of the exact detector
 
 	// KindQuery begins the messages of the exact detector's verification, up to KindAck: who is
 	// asked, and who answers.
-	KindQuery Kind = 4 // to a bucket that a queue waits for: are you stuck?
+	KindQuery Kind = 4 // to a priority group that a queue waits for: are you stuck?
 	KindGrant Kind = 5 // to a queue that asked: do not count on it, I am not
-	KindWalk  Kind = 6 // to a bucket: are you still as you were?
+	KindWalk  Kind = 6 // to a priority group: are you still as you were?
 	KindAck   Kind = 7 // of a query, grant or walk, and of all that it caused
 
 	// KindClaim begins the messages of package respond, which breaks deadlocks, up to KindFound.
@@ -97,22 +97,22 @@ func (k Kind) String() string {
 // TLV is the ITSY metadata of one frame, unpacked. The zero value carries nothing.
 type TLV struct {
 	Kind      Kind          // 4 bits
-	Class     unit.Priority // 3 bits
+	Priority  unit.Priority // 3 bits
 	Flags     uint8         // 5 bits
 	Initiator unit.NodePort // {S_gen-ini, P_gen-ini}
 	Seq       uint16
 	Trigger   unit.NodePort // {S_tri, P_tri}
 	Hops      uint8
-	Period    uint8 // XOFF period of the bucket that pauses, modulo 256; of a claim, seal or bubble the room that is needed, in frames; of a query, grant, walk or ack the initiator's class
+	Period    uint8 // XOFF period of the priority group that pauses, modulo 256; of a claim, seal or bubble the room that is needed, in frames; of a query, grant, walk or ack the initiator's priority
 	Auth      uint64
 }
 
 // String is t for people, without the parts that are absent:
 //
-//	label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12
+//	label priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12
 func (t TLV) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%v class %d", t.Kind, t.Class)
+	fmt.Fprintf(&s, "%v priority %d", t.Kind, t.Priority)
 	if t.Kind != KindPeriod {
 		fmt.Fprintf(&s, " from %v seq %d", t.Initiator, t.Seq)
 		if !t.Trigger.IsZero() {

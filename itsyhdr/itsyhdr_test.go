@@ -20,7 +20,7 @@ var src = [6]byte{2, 0, 0, 0, 0, 5}
 
 // example is the TLV of docs/format/itsy.md.
 var example = itsyhdr.TLV{
-	Kind: itsyhdr.KindLabel, Class: 3, Flags: 1, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
+	Kind: itsyhdr.KindLabel, Priority: 3, Flags: 1, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
 	Trigger: unit.NodePort{Node: 7, Port: 1}, Hops: 3, Period: 12,
 }
 
@@ -86,11 +86,11 @@ func TestBytes(t *testing.T) {
 		want string
 	}{
 		{"zero value", itsyhdr.TLV{}, "fe18 024954 01 10 00 000000 0000 000000 00 00 0000000000000000"},
-		{"only a period", itsyhdr.TLV{Class: 4, Period: 255}, "fe18 024954 01 10 80 000000 0000 000000 00 ff 0000000000000000"},
+		{"only a period", itsyhdr.TLV{Priority: 4, Period: 255}, "fe18 024954 01 10 80 000000 0000 000000 00 ff 0000000000000000"},
 		{
 			"every bit that may be set",
 			itsyhdr.TLV{
-				Kind: itsyhdr.KindLabel, Class: 7, Flags: 31, Initiator: unit.NodePort{Node: 0xffff, Port: 63}, Seq: 0xffff,
+				Kind: itsyhdr.KindLabel, Priority: 7, Flags: 31, Initiator: unit.NodePort{Node: 0xffff, Port: 63}, Seq: 0xffff,
 				Trigger: unit.NodePort{Node: 0xffff, Port: 63}, Hops: 255, Period: 255, Auth: 1<<64 - 1,
 			},
 			"fe18 024954 01 13 ff ffff3f ffff ffff3f ff ff ffffffffffffffff",
@@ -98,7 +98,7 @@ func TestBytes(t *testing.T) {
 		{
 			"every field another",
 			itsyhdr.TLV{
-				Kind: itsyhdr.KindTemporalCheck, Class: 5, Flags: 2, Initiator: unit.NodePort{Node: 0x0102, Port: 3}, Seq: 0x0405,
+				Kind: itsyhdr.KindTemporalCheck, Priority: 5, Flags: 2, Initiator: unit.NodePort{Node: 0x0102, Port: 3}, Seq: 0x0405,
 				Trigger: unit.NodePort{Node: 0x0607, Port: 8}, Hops: 9, Period: 10, Auth: 0x1112131415161718,
 			},
 			"fe18 024954 01 12 a2 010203 0405 060708 09 0a 1112131415161718",
@@ -208,7 +208,7 @@ func TestPutPanics(t *testing.T) {
 	}{
 		{"TLV into 25 octets", func() { itsyhdr.Put(make([]byte, 25, 99), example) }, "25 octets"},
 		{"message into 59 bytes", func() { itsyhdr.PutMessage(make([]byte, 59, 99), src, example) }, "59 bytes"},
-		{"class 8", func() { put(itsyhdr.TLV{Class: 8}) }, "Class:8"},
+		{"priority 8", func() { put(itsyhdr.TLV{Priority: 8}) }, "Priority:8"},
 		{"flags 32", func() { put(itsyhdr.TLV{Flags: 32}) }, "Flags:32"},
 		{"kind 15", func() { put(itsyhdr.TLV{Kind: 15}) }, "kind(15)"},
 		{"no port", func() { put(itsyhdr.TLV{Trigger: unit.NodePort{Node: 1, Port: unit.NoPort}}) }, "Trigger:1.255"},
@@ -231,12 +231,12 @@ func TestString(t *testing.T) {
 		tlv  itsyhdr.TLV
 		want string
 	}{
-		{itsyhdr.TLV{}, "period class 0 period 0"},
-		{itsyhdr.TLV{Class: 3, Period: 7}, "period class 3 period 7"},
-		{example, "label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12 flags 0x01"},
-		{authentic, "label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12 flags 0x01 auth 0000000000000abc"},
-		{itsyhdr.TLV{Kind: itsyhdr.KindChecking, Initiator: unit.NodePort{Node: 1}}, "checking class 0 from 1.0 seq 0 hops 0 period 0"},
-		{itsyhdr.TLV{Kind: 15}, "kind(15) class 0 from 0.0 seq 0 hops 0 period 0"},
+		{itsyhdr.TLV{}, "period priority 0 period 0"},
+		{itsyhdr.TLV{Priority: 3, Period: 7}, "period priority 3 period 7"},
+		{example, "label priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12 flags 0x01"},
+		{authentic, "label priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12 flags 0x01 auth 0000000000000abc"},
+		{itsyhdr.TLV{Kind: itsyhdr.KindChecking, Initiator: unit.NodePort{Node: 1}}, "checking priority 0 from 1.0 seq 0 hops 0 period 0"},
+		{itsyhdr.TLV{Kind: 15}, "kind(15) priority 0 from 0.0 seq 0 hops 0 period 0"},
 	} {
 		if got := tt.tlv.String(); got != tt.want {
 			t.Errorf("String() = %q, want %q", got, tt.want)
@@ -249,7 +249,7 @@ func slowPut(t itsyhdr.TLV) []byte {
 	var b bytes.Buffer
 	for _, field := range []any{
 		uint8(127<<1 | 24>>8), uint8(24), uint8(0x02), uint8(0x49), uint8(0x54), uint8(1),
-		1*16 + uint8(t.Kind), uint8(t.Class)*32 + t.Flags, t.Initiator, t.Seq, t.Trigger, t.Hops, t.Period, t.Auth,
+		1*16 + uint8(t.Kind), uint8(t.Priority)*32 + t.Flags, t.Initiator, t.Seq, t.Trigger, t.Hops, t.Period, t.Auth,
 	} {
 		if err := binary.Write(&b, binary.BigEndian, field); err != nil {
 			panic(err)
@@ -260,7 +260,7 @@ func slowPut(t itsyhdr.TLV) []byte {
 
 func randomTLV(r *rand.Rand) itsyhdr.TLV {
 	return itsyhdr.TLV{
-		Kind: itsyhdr.Kind(r.IntN(15)), Class: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)),
+		Kind: itsyhdr.Kind(r.IntN(15)), Priority: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)),
 		Initiator: unit.NodePort{Node: unit.NodeID(r.Uint32()), Port: unit.Port(r.IntN(64))}, Seq: uint16(r.Uint32()),
 		Trigger: unit.NodePort{Node: unit.NodeID(r.Uint32()), Port: unit.Port(r.IntN(64))}, Hops: uint8(r.Uint32()),
 		Period: uint8(r.Uint32()), Auth: r.Uint64(),

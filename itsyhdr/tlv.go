@@ -24,7 +24,7 @@ const (
 	offOUI       = 2
 	offSubtype   = 5
 	offKind      = 6 // version in the upper four bits
-	offClass     = 7 // in the upper three bits; flags below
+	offPriority  = 7 // in the upper three bits; flags below
 	offInitiator = 8
 	offSeq       = 11
 	offTrigger   = 13
@@ -37,8 +37,8 @@ const (
 const AuthOffset = offAuth
 
 const (
-	maxClass = 1<<3 - 1
-	maxFlags = 1<<5 - 1
+	maxPriority = 1<<3 - 1
+	maxFlags    = 1<<5 - 1
 )
 
 // Reasons for which Parse and ParseMessage return no TLV, one value each so that
@@ -67,13 +67,13 @@ var (
 )
 
 // Put writes t into the first Len octets of dst. It panics if dst is shorter, or if
-// a field of t does not fit: a kind without a name, a class above 7, flags above
+// a field of t does not fit: a kind without a name, a priority above 7, flags above
 // 31, a port of unit.MaxPorts or more.
 func Put(dst []byte, t TLV) {
 	if len(dst) < Len {
 		panic(fmt.Sprintf("itsyhdr: Put into %d octets, want at least %d", len(dst), Len))
 	}
-	if t.Class > maxClass || t.Flags > maxFlags || check(t) != nil {
+	if t.Priority > maxPriority || t.Flags > maxFlags || check(t) != nil {
 		type fields TLV // without String, which leaves fields out
 		panic(fmt.Sprintf("itsyhdr: Put of a TLV with a field out of range: %+v", fields(t)))
 	}
@@ -81,7 +81,7 @@ func Put(dst []byte, t TLV) {
 	copy(dst[offOUI:], OUI)
 	dst[offSubtype] = Subtype
 	dst[offKind] = Version<<4 | uint8(t.Kind)
-	dst[offClass] = uint8(t.Class)<<5 | t.Flags
+	dst[offPriority] = uint8(t.Priority)<<5 | t.Flags
 	putNodePort(dst[offInitiator:], t.Initiator)
 	binary.BigEndian.PutUint16(dst[offSeq:], t.Seq)
 	putNodePort(dst[offTrigger:], t.Trigger)
@@ -102,8 +102,8 @@ func Parse(b []byte) (TLV, error) {
 	}
 	t := TLV{
 		Kind:      Kind(b[offKind] & 0x0f),
-		Class:     unit.Priority(b[offClass] >> 5),
-		Flags:     b[offClass] & maxFlags,
+		Priority:  unit.Priority(b[offPriority] >> 5),
+		Flags:     b[offPriority] & maxFlags,
 		Initiator: nodePort(b[offInitiator:]),
 		Seq:       binary.BigEndian.Uint16(b[offSeq:]),
 		Trigger:   nodePort(b[offTrigger:]),

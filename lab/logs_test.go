@@ -19,7 +19,7 @@ func TestLogWarning(t *testing.T) {
 		{"it fits", slow, ""},
 		{"s1 waits for h2", slow + "live: {log_limit_mib: 1000}\n", "the event log of s1 may come to 1788 MiB in 33m20s of congestion, and live.log_limit_mib is 1000: a run whose log is full is not valid; give --log-limit 3576, or write live.log_limit_mib: 3576"},
 		{"not for long", strings.Replace(slow, "50Mbit/s", "50Mbit/s, for: 1s", 1) + "live: {log_limit_mib: 1000}\n", ""},
-		{"lossy", strings.Replace(slow, "line", "line, class: 0", 1) + "live: {log_limit_mib: 1000}\n", ""},
+		{"lossy", strings.Replace(slow, "line", "line, priority: 0", 1) + "live: {log_limit_mib: 1000}\n", ""},
 		{"a flow that ends", strings.Replace(slow, "line", "line, size: 1000000", 1) + "live: {log_limit_mib: 1000}\n", ""},
 	} {
 		p := plan(t, c.more)

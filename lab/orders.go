@@ -275,9 +275,9 @@ func stopAll(ctx context.Context, hosts []control.Endpoint) error {
 	return tell(ctx, hosts, client.Stop)
 }
 
-// Storm makes hosts pause a class without end.
-func (o Orders) Storm(ctx context.Context, class int, hosts ...string) error {
-	return o.act(ctx, hosts, config.Act{Do: "storm", Class: class})
+// Storm makes hosts pause a priority without end.
+func (o Orders) Storm(ctx context.Context, priority int, hosts ...string) error {
+	return o.act(ctx, hosts, config.Act{Do: "storm", Priority: priority})
 }
 
 // Slow makes hosts accept what they are sent at no more than a rate.

@@ -147,7 +147,7 @@ func TestPlay(t *testing.T) {
 	p := plan(t, "")
 	p.Scenario.Duration = 50 * unit.Millisecond
 	s := newStage(t, p)
-	line := event.Node{ID: 1, Name: "s1", Ports: []string{"to-h1"}}.Append(nil, event.Event{At: 5, Type: event.PauseSent, Class: 3})
+	line := event.Node{ID: 1, Name: "s1", Ports: []string{"to-h1"}}.Append(nil, event.Event{At: 5, Type: event.PauseSent, Priority: 3})
 	s.write("s1", string(line)+`{"ts":6,"no`) // it is being written
 	var progress bytes.Buffer
 	r, err := Play(t.Context(), p, s.st, &progress, s.begins)

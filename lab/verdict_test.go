@@ -18,14 +18,14 @@ import (
 
 const start = 100 * unit.Second
 
-// played is a run of two lossless flows and one of class 0, by what its nodes
+// played is a run of two lossless flows and one of priority 0, by what its nodes
 // told. s2 was killed and told nothing.
 func played(t *testing.T) *Run {
 	p := plan(t, `
 flows:
   - {name: A, from: h1, to: h2, rate: line, start: 500ms, stop: 1500ms}
   - {name: B, from: h2, to: h1, rate: line, start: 1s}
-  - {name: C, from: h1, to: h2, rate: line, class: 0}
+  - {name: C, from: h1, to: h2, rate: line, priority: 0}
 detector: itsypaper
 expect: {deadlock: false, lossless_lost: 0, pfc_xoff_min: 2}
 `)
@@ -39,9 +39,9 @@ expect: {deadlock: false, lossless_lost: 0, pfc_xoff_min: 2}
 		Received: []host.Received{{Number: 0, Frames: 990, Bytes: 5_000_000, Lost: 3}, {Number: 2, Frames: 60, Bytes: 2_000_000, Lost: 9}},
 	}
 	log := event.Log{Node: event.Node{ID: p.Fabric.Nodes[0].ID, Name: "s1"}, Events: []event.Event{
-		{At: start + 600*unit.Millisecond, Type: event.PauseSent, Port: 0, Class: 3, Period: 1},
-		{At: start + 650*unit.Millisecond, Type: event.Paused, Out: 1, OutClass: 3},
-		{At: start + 700*unit.Millisecond, Type: event.ResumeSent, Port: 0, Class: 3, Period: 1},
+		{At: start + 600*unit.Millisecond, Type: event.PauseSent, Port: 0, Priority: 3, Period: 1},
+		{At: start + 650*unit.Millisecond, Type: event.Paused, Out: 1, OutPriority: 3},
+		{At: start + 700*unit.Millisecond, Type: event.ResumeSent, Port: 0, Priority: 3, Period: 1},
 	}}
 	r := &Run{
 		Plan: p, Start: start, End: start + p.Scenario.Duration, Cores: 0.5, Killed: map[string]bool{"s2": true},
@@ -140,7 +140,7 @@ func TestVerdictOfInvalidRun(t *testing.T) {
 // TestVerdictEndsWithTheScenario: what a log tells of later is not judged.
 func TestVerdictEndsWithTheScenario(t *testing.T) {
 	r := played(t)
-	pause := event.Event{Type: event.PauseSent, Port: 0, Class: 3, Period: 2}
+	pause := event.Event{Type: event.PauseSent, Port: 0, Priority: 3, Period: 2}
 	for _, at := range []unit.Time{r.End, r.End + 1, r.End + 20*unit.Millisecond} {
 		pause.At = at
 		r.Nodes[0].Log.Events = append(r.Nodes[0].Log.Events, pause)
@@ -274,7 +274,7 @@ func TestDoubtLoss(t *testing.T) {
 			r.Stopped = map[string]bool{"s2": true}
 		}
 		if c.ignored {
-			r.Nodes[0].note([]event.Event{{At: r.End, Type: event.Acted, Action: detect.ActionIgnore, Port: unit.NoPort, Out: 1, OutClass: 3}})
+			r.Nodes[0].note([]event.Event{{At: r.End, Type: event.Acted, Action: detect.ActionIgnore, Port: unit.NoPort, Out: 1, OutPriority: 3}})
 		}
 		r.doubtLoss()
 		if got := strings.Join(r.Invalid, "; "); got != c.want {

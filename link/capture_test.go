@@ -337,7 +337,7 @@ func TestCaptureInTshark(t *testing.T) {
 	})
 	left := taps.tap(w.openLeft(Options{}), "left")
 	right := taps.tap(w.openRight(Options{}), "right")
-	// Class 3, 65535 quanta (IEEE 802.1Qbb; IEEE 802.3 annex 31D).
+	// Priority 3, 65535 quanta (IEEE 802.1Qbb; IEEE 802.3 annex 31D).
 	pause := make([]byte, 60)
 	copy(pause, "\x01\x80\xc2\x00\x00\x01\x02\x00\x00\x00\x00\x01\x88\x08\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\xff\xff")
 	send(t, left, pause, tagged(numbered(1, 60), 0x8100_6001))

@@ -415,7 +415,7 @@ func wantNumbers(t testing.TB, what string, frames [][]byte, first uint64) {
 // --- frames ---
 
 // frame is data from the station at a port to that at another, with a number. It
-// has class 3 where lossless is true, else 0.
+// has priority 3 where lossless is true, else 0.
 func frame(from, to unit.Port, n uint64, lossless bool) []byte {
 	return frameOf(80, from, to, n, lossless)
 }
@@ -436,7 +436,7 @@ func frameOf(bytes int, from, to unit.Port, n uint64, lossless bool) []byte {
 
 func number(f []byte) uint64 { return binary.BigEndian.Uint64(f[60:]) }
 
-// pfc is a pause of class 3 for some quanta; 0 is a resume.
+// pfc is a pause of priority 3 for some quanta; 0 is a resume.
 func pfc(quanta uint16) []byte {
 	b := make([]byte, pfcframe.Len)
 	f := pfcframe.Frame{Src: stationMAC(9).Bytes(), Enable: 1 << 3}

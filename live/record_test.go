@@ -51,7 +51,7 @@ func TestRecordAndReplay(t *testing.T) {
 	var rec *record.Recorder
 	b := recordedBed(t, &rec, &file)
 	seed := testkit.Seed(t)
-	b.write(1, pfc(65535)) // 17 s: class 3 towards port 1 piles up, and port 0 is paused
+	b.write(1, pfc(65535)) // 17 s: priority 3 towards port 1 piles up, and port 0 is paused
 	b.awaitEvents(event.Paused, 1)
 	var streams sync.WaitGroup
 	for p := range unit.Port(2) {

@@ -97,7 +97,7 @@ func TestRunHonoursPause(t *testing.T) {
 	write(0, frame(0, 1, 2, false))
 	got, err := readFrames(fars[1], 1)
 	if err != nil || number(got[0]) != 2 {
-		t.Fatalf("frame %x left first, %v; want that of the class that is not paused", got, err)
+		t.Fatalf("frame %x left first, %v; want that of the priority that is not paused", got, err)
 	}
 	p.awaitStats("the frame to wait", func(s observe.Switch) bool { return s.Ports[1].Queue[3].Bytes == 80 })
 	write(1, pfc(0))
@@ -200,7 +200,7 @@ func TestRunEndsOnSignals(t *testing.T) {
 			}
 			code, said := p.exit()
 			took := time.Since(begin)
-			said = strings.TrimPrefix(said, "s: detector none, response none, lossless classes [3 4]; ports p0 (no rate limit), p1 (no rate limit)\n")
+			said = strings.TrimPrefix(said, "s: detector none, response none, lossless priorities [3 4]; ports p0 (no rate limit), p1 (no rate limit)\n")
 			if code != 0 || said != "" {
 				t.Errorf("%v: exit status %d, said %q; want 0, and nothing but what it runs", sig, code, said)
 			}

@@ -55,27 +55,27 @@ func pausingRing(r *rand.Rand, end unit.Time) []event.Log {
 		for at := unit.Time(0); at < end; {
 			at += 1 + unit.Time(r.Int64N(int64(every)))
 			came = max(came, at+us+unit.Time(r.IntN(int(20*us))))
-			sent := event.Event{At: at, Port: in, Class: 3, Period: period}
-			got := event.Event{At: came, Out: out, OutClass: 3, Period: period}
+			sent := event.Event{At: at, Port: in, Priority: 3, Period: period}
+			got := event.Event{At: came, Out: out, OutPriority: 3, Period: period}
 			switch {
 			case !xoff:
 				xoff, period = true, period+1
 				sent.Type, sent.Period = event.PauseSent, period
 				got.Type, got.Period, got.HasPeriod = event.Paused, period, true
-				log(k, event.Event{At: at, Type: event.XOFF, Port: in, Class: 3, Out: out, OutClass: 3, Period: period, Limit: 36})
-				log(k, event.Event{At: at, Type: event.Held, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: int32(r.IntN(80)), Limit: 36})
+				log(k, event.Event{At: at, Type: event.XOFF, Port: in, Priority: 3, Out: out, OutPriority: 3, Period: period, Limit: 36})
+				log(k, event.Event{At: at, Type: event.Held, Port: in, Priority: 3, Out: out, OutPriority: 3, Bytes: int32(r.IntN(80)), Limit: 36})
 			case r.IntN(3) > 0:
 				sent.Type, got.Type = event.RefreshSent, event.Refreshed
-				log(k, event.Event{At: at, Type: event.Held, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: int32(r.IntN(80)), Limit: 36})
+				log(k, event.Event{At: at, Type: event.Held, Port: in, Priority: 3, Out: out, OutPriority: 3, Bytes: int32(r.IntN(80)), Limit: 36})
 			default:
 				xoff = false
 				sent.Type, got.Type = event.ResumeSent, event.Resumed
-				log(k, event.Event{At: at, Type: event.XON, Port: in, Class: 3})
+				log(k, event.Event{At: at, Type: event.XON, Port: in, Priority: 3})
 			}
 			log(k, sent)
 			log(up, got)
 			if r.IntN(5) == 0 {
-				log(k, event.Event{At: at, Type: event.Deadlock, Port: in, Class: 3, Out: out, OutClass: 3})
+				log(k, event.Event{At: at, Type: event.Deadlock, Port: in, Priority: 3, Out: out, OutPriority: 3})
 			}
 		}
 	}

@@ -5,24 +5,24 @@ import (
 	"softswitch/unit"
 )
 
-// Diagnosis is why the deadlock that a detector declared at Bucket and Queue formed, as that
+// Diagnosis is why the deadlock that a detector declared at PG and Queue formed, as that
 // detector said. The causes are as it ranked them, the likeliest first. It is not judged
 // here: the truth about causes takes other runs of the same scenario.
 type Diagnosis struct {
 	At     unit.Time
-	Bucket Bucket
+	PG     PG
 	Queue  Queue
 	Causes []detect.Cause
 }
 
 // diagnose takes an event that names a cause, or one more flow of it. A diagnosis is logged at one time,
-// by one bucket, its causes by rank from 1 and each flow of a cause in an event of its own. So an event of
-// another time or bucket begins a diagnosis, and so does a rank below the last one's; a rank
+// by one priority group, its causes by rank from 1 and each flow of a cause in an event of its own. So an
+// event of another time or priority group begins a diagnosis, and so does a rank below the last one's; a rank
 // that is not there yet begins a cause, and one that is there adds a flow.
-func (r *Replay) diagnose(e Entry, b Bucket, q Queue) {
+func (r *Replay) diagnose(e Entry, b PG, q Queue) {
 	n := len(r.res.Diagnoses)
-	if n == 0 || r.res.Diagnoses[n-1].At != e.At || r.res.Diagnoses[n-1].Bucket != b || len(r.res.Diagnoses[n-1].Causes) > int(e.Rank) {
-		r.res.Diagnoses = append(r.res.Diagnoses, Diagnosis{At: e.At, Bucket: b, Queue: q})
+	if n == 0 || r.res.Diagnoses[n-1].At != e.At || r.res.Diagnoses[n-1].PG != b || len(r.res.Diagnoses[n-1].Causes) > int(e.Rank) {
+		r.res.Diagnoses = append(r.res.Diagnoses, Diagnosis{At: e.At, PG: b, Queue: q})
 		n++
 	}
 	d := &r.res.Diagnoses[n-1]
@@ -42,7 +42,7 @@ func (r *Replay) diagnose(e Entry, b Bucket, q Queue) {
 // earliest of possible times, while a diagnosis has one: that of the time line.
 func (r *Result) Diagnosis(f Finding) *Diagnosis {
 	for i := range r.Diagnoses {
-		if d := &r.Diagnoses[i]; d.At >= f.told && d.Bucket == f.Bucket {
+		if d := &r.Diagnoses[i]; d.At >= f.told && d.PG == f.PG {
 			return d
 		}
 	}

@@ -15,7 +15,7 @@ func TestDiagnosis(t *testing.T) {
 	r := NewReplay(f)
 	cause := func(rank uint8, kind detect.CauseType, flow detect.FlowID) {
 		t.Helper()
-		e := event.Event{At: 5, Type: event.Cause, Port: 0, Out: 0, Class: 3, OutClass: 3, Cause: kind, Rank: rank, Confidence: 70, Trigger: unit.NodePort{Node: 1}, Flow: flow}
+		e := event.Event{At: 5, Type: event.Cause, Port: 0, Out: 0, Priority: 3, OutPriority: 3, Cause: kind, Rank: rank, Confidence: 70, Trigger: unit.NodePort{Node: 1}, Flow: flow}
 		if err := r.Add(Entry{Node: 1, Event: &e}); err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ type Node struct {
 	ID   unit.NodeID
 	Name string
 	Host bool
-	// Rules are those by which the buckets of a switch resume, by port, if they share a pool
-	// that may be short; nil if not: then each bucket's XON is what the events say.
+	// Rules are those by which the priority groups of a switch resume, by port, if they share a pool
+	// that may be short; nil if not: then each priority group's XON is what the events say.
 	Rules []buffer.Rule
 	// Ports are the names of ports 0, 1, ..., one for each port that the node has. A
 	// port with an empty name is named by its number.
@@ -56,7 +56,7 @@ func NewFabric(nodes []Node, links []Link) (*Fabric, error) {
 }
 
 // addNode checks node i and makes room for its links. Number 0 stays free, so that the zero NodePort
-// can mean "not wired", and the zero Queue and Bucket "none".
+// can mean "not wired", and the zero Queue and PG "none".
 func (f *Fabric) addNode(i int, n Node, names map[string]bool) error {
 	switch {
 	case n.ID == 0:
@@ -139,25 +139,26 @@ func (f *Fabric) Far(np unit.NodePort) (far unit.NodePort, wired bool) {
 	return far, !far.IsZero()
 }
 
-// Down is the bucket that q's frames are charged to at the far end of its link. Its class is that of
-// the queue, by which the frames are sent. A switch that rewrites classes does so before it queues a
-// frame: a bucket of one class may wait in a queue of another there.
-func (f *Fabric) Down(q Queue) (b Bucket, wired bool) {
+// Down is the priority group that q's frames are charged to at the far end of its link. Its priority is that
+// of the queue, by which the frames are sent. A switch that rewrites priorities does so before it queues a
+// frame: a priority group of one priority may wait in a queue of another there.
+func (f *Fabric) Down(q Queue) (b PG, wired bool) {
 	far, wired := f.Far(q.NodePort)
-	return Bucket{far, q.Class}, wired
+	return PG{far, q.Priority}, wired
 }
 
 // Up is the queue that b pauses: b = Down(Up(b)).
-func (f *Fabric) Up(b Bucket) (q Queue, wired bool) {
+func (f *Fabric) Up(b PG) (q Queue, wired bool) {
 	far, wired := f.Far(b.NodePort)
-	return Queue{far, b.Class}, wired
+	return Queue{far, b.Priority}, wired
 }
 
-// sharesPool reports whether a node's buckets share a pool that may be short. If so, what a bucket
-// holds moves the XON of all others of the node, and facts about buckets that are not XOFF count too.
+// sharesPool reports whether a node's priority groups share a pool that may be short. If so, what a priority
+// group holds moves the XON of all others of the node, and facts about priority groups that are not XOFF
+// count too.
 func (f *Fabric) sharesPool(id unit.NodeID) bool { return f.node(id).Rules != nil }
 
-// FacesHost reports whether the far end of np is a host. A host forwards nothing, so its bucket waits
+// FacesHost reports whether the far end of np is a host. A host forwards nothing, so its priority group waits
 // for no queue, and a queue that waits for it is on no cycle.
 func (f *Fabric) FacesHost(np unit.NodePort) bool {
 	far, wired := f.Far(np)

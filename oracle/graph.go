@@ -9,38 +9,38 @@ import (
 )
 
 // graph is the wait-for graph of the closed queues of a State, by index: queue i waits
-// for bucket down(i), and of its frames those of hold h wait in the queues to[h]. Holds
+// for priority group down(i), and of its frames those of hold h wait in the queues to[h]. Holds
 // with no closed queue are left out: their frames can leave, so condition 3 never counts them.
 //
-// A queue and the bucket that it waits for have one number: i stands for either. Buckets of a pool for
-// which no closed queue waits have the numbers after the queues. Lists of lists are flat, with the place
-// at which each begins, and their memory is used again: a State is asked at every instant of a run.
+// A queue and the priority group that it waits for have one number: i stands for either. Priority groups of a
+// pool for which no closed queue waits have the numbers after the queues. Lists of lists are flat, with the
+// place at which each begins, and their memory is used again: a State is asked at every instant of a run.
 //
 // Invariants while queues are eliminated, at moments at which work is empty:
-//   - left[i] is the bytes of bucket i that have a copy in some live queue;
+//   - left[i] is the bytes of priority group i that have a copy in some live queue;
 //   - live[h] is in how many live queues the frames of hold h have a copy;
-//   - used of a pool is what its buckets use of it with these bytes, the headroom released first.
+//   - used of a pool is what its priority groups use of it with these bytes, the headroom released first.
 //
 // While work is not, all three are too great by what the queues in it hold. That puts an elimination
 // off, and never makes a wrong one.
 type graph struct {
 	queues []Queue // sorted where the order matters: see State.Stuck
 	xon    []int   // by queue: of down(queue), if nothing is held but in live queues
-	holdAt []int32 // by queue i: its bucket's holds are holdAt[i] to holdAt[i+1]
+	holdAt []int32 // by queue i: its priority group's holds are holdAt[i] to holdAt[i+1]
 	bytes  []int   // by hold
 	flood  []bool  // by hold: its frames were flooded
 	toAt   []int32 // by hold h: to[toAt[h]:toAt[h+1]]
 	to     []int32
 	in     [][]int32 // by queue: the holds with a copy in it
-	owner  []int32   // by hold: the queue whose bucket it is charged to, or a further one
-	pools  []pool    // that buckets of the graph share
-	shares []share   // by queue, then the further buckets of these pools; none if no switch has Rules
+	owner  []int32   // by hold: the queue whose priority group it is charged to, or a further one
+	pools  []pool    // that priority groups of the graph share
+	shares []share   // by queue, then the further priority groups of these pools; none if no switch has Rules
 
 	alive  []bool  // by queue: not eliminated
 	now    []bool  // by queue: held if XON stays as it is; empty without pools
 	asItIs bool    // XON is not computed from the pool
-	leans  []bool  // by queue: its component is stuck by what others hold of its bucket's pool
-	left   []int   // by queue: bytes of its bucket with a copy in a live queue
+	leans  []bool  // by queue: its component is stuck by what others hold of its priority group's pool
+	left   []int   // by queue: bytes of its priority group with a copy in a live queue
 	live   []int32 // by hold: its live queues
 	work   []int32
 	index  []int32 // by queue: its number in the result, if it is live
@@ -48,17 +48,17 @@ type graph struct {
 	scc    scc.Finder
 }
 
-// pool is the shared pool of a switch whose buckets decide about each other. Bytes that do not wait in
-// live queues count as gone from it: condition 3 asks what XON would be then.
+// pool is the shared pool of a switch whose priority groups decide about each other. Bytes that do not wait
+// in live queues count as gone from it: condition 3 asks what XON would be then.
 type pool struct {
 	node  unit.NodeID
 	used  int     // if nothing is held but in live queues
-	of    []int32 // its buckets in graph.shares
-	dirty bool    // used has fallen since its buckets were last looked at
+	of    []int32 // its priority groups in graph.shares
+	dirty bool    // used has fallen since its priority groups were last looked at
 }
 
-// share is a bucket's share of a pool: by which rule it resumes, and how many bytes it has outside its
-// headroom at most. Of less than that all is outside, for a release empties the headroom first.
+// share is a priority group's share of a pool: by which rule it resumes, and how many bytes it has outside
+// its headroom at most. Of less than that all is outside, for a release empties the headroom first.
 type share struct {
 	pool    int32 // index in graph.pools, -1 for none
 	rule    buffer.Rule
@@ -66,19 +66,19 @@ type share struct {
 }
 
 // Stuck computes the largest stuck set. It starts from all closed queues and
-// eliminates, one by one, each queue whose bucket can fall to its XON by the bytes that
+// eliminates, one by one, each queue whose priority group can fall to its XON by the bytes that
 // wait outside the set. The cost is linear in the closed queues and the holds of their
-// buckets (plus a sort, needed only if the set is not empty), and nothing if no
-// relevant fact has changed since the last call: see mayBeStuck. Where buckets share a pool, all others
-// are looked at again when one holds less.
+// priority groups (plus a sort, needed only if the set is not empty), and nothing if no
+// relevant fact has changed since the last call: see mayBeStuck. Where priority groups share a pool, all
+// others are looked at again when one holds less.
 //
 // What is left is S*. Let A be the queues that are not yet eliminated.
 //
 //   - A contains S* at any time. It does at first, because each queue of S* is closed (conditions 1 and
-//     2). Let q be the next to be eliminated: its bucket has XON bytes or fewer in A. In S*, a part of A,
-//     it has no more; and its XON in a pool that only S* uses is no lower than in one that A uses. For by
-//     buffer.Rule XON never falls when others leave the pool, nor when bytes of the bucket itself do. So
-//     q breaks condition 3 in S* too: it is not of S*, and A still contains S* without it.
+//     2). Let q be the next to be eliminated: its priority group has XON bytes or fewer in A. In S*, a part
+//     of A, it has no more; and its XON in a pool that only S* uses is no lower than in one that A uses. For
+//     by buffer.Rule XON never falls when others leave the pool, nor when bytes of the priority group itself
+//     do. So q breaks condition 3 in S* too: it is not of S*, and A still contains S* without it.
 //   - At the end each queue of A meets condition 3 in A. So A is stuck, and S*, the largest stuck set,
 //     contains it.
 //
@@ -134,8 +134,8 @@ func (s *State) sortClosed() {
 	}
 }
 
-// build makes the graph of the closed queues, in their order. First the buckets that closed queues wait
-// for, then the others of the pools that were met; the use of a pool is known when all are there.
+// build makes the graph of the closed queues, in their order. First the priority groups that closed queues
+// wait for, then the others of the pools that were met; the use of a pool is known when all are there.
 func (g *graph) build(s *State) {
 	g.queues = append(g.queues[:0], s.closed...)
 	g.xon, g.holdAt, g.bytes, g.owner = g.xon[:0], append(g.holdAt[:0], 0), g.bytes[:0], g.owner[:0]
@@ -151,10 +151,10 @@ func (g *graph) build(s *State) {
 	}
 	for i, q := range g.queues {
 		down, _ := s.fabric.Down(q)
-		f := s.bucket(down)
+		f := s.pg(down)
 		g.xon = append(g.xon, f.xon)
 		g.alive, g.leans = append(g.alive, true), append(g.leans, false)
-		g.addBucket(s, i, down, f)
+		g.addPG(s, i, down, f)
 	}
 	for i := range g.pools {
 		g.addOthers(s, int32(i))
@@ -166,9 +166,9 @@ func (g *graph) build(s *State) {
 	}
 }
 
-// addBucket adds bucket b, which is number i. Numbers are given in order, so holdAt[i] is already where
+// addPG adds priority group b, which is number i. Numbers are given in order, so holdAt[i] is already where
 // its holds begin. A switch without Rules takes no part in any pool.
-func (g *graph) addBucket(s *State, i int, b Bucket, f *bucketFacts) {
+func (g *graph) addPG(s *State, i int, b PG, f *pgFacts) {
 	g.left = append(g.left, 0)
 	if s.fabric.pools {
 		g.shares = append(g.shares, share{pool: -1})
@@ -196,30 +196,30 @@ func (g *graph) pool(node unit.NodeID) int32 {
 	return int32(len(g.pools) - 1)
 }
 
-// addOthers adds the buckets of a pool that no closed queue waits for: what they have in closed
+// addOthers adds the priority groups of a pool that no closed queue waits for: what they have in closed
 // queues stays in the pool as long as these are stuck, and so lowers the XON of the others. Nothing is
 // asked of them: there is no queue to eliminate.
 func (g *graph) addOthers(s *State, at int32) {
 	node := g.pools[at].node
-	buckets := s.node(node).buckets
-	for i := range buckets {
-		f := &buckets[i]
-		b := Bucket{unit.NodePort{Node: node, Port: unit.Port(i / unit.Priorities)}, unit.Priority(i % unit.Priorities)}
+	pgs := s.node(node).pgs
+	for i := range pgs {
+		f := &pgs[i]
+		b := PG{unit.NodePort{Node: node, Port: unit.Port(i / unit.Priorities)}, unit.Priority(i % unit.Priorities)}
 		if len(f.held) == 0 {
 			continue
 		}
 		if q, wired := s.fabric.Up(b); !wired || s.queue(q).closed == 0 {
-			g.addBucket(s, len(g.shares), b, f)
+			g.addPG(s, len(g.shares), b, f)
 		}
 	}
 }
 
-// addHold adds a hold of bucket i, by its closed queues. Copies in other queues are left out: such a
+// addHold adds a hold of priority group i, by its closed queues. Copies in other queues are left out: such a
 // copy leaves, but the bytes stay charged until the last copy has left.
 func (g *graph) addHold(s *State, i int, node unit.NodeID, h hold) {
 	n, from := int32(len(g.bytes)), len(g.to)
 	for ports := h.ports; ports != 0; ports &= ports - 1 {
-		q := Queue{unit.NodePort{Node: node, Port: ports.First()}, h.class}
+		q := Queue{unit.NodePort{Node: node, Port: ports.First()}, h.priority}
 		if !s.fabric.has(q.NodePort) || s.queue(q).closed == 0 {
 			continue
 		}
@@ -259,8 +259,8 @@ func (g *graph) eliminate() {
 	}
 }
 
-// release takes bytes from what bucket i holds in live queues. That may eliminate its own queue at once.
-// The others of its pool are only noted (dirty), and looked at once for many releases. Bytes that were
+// release takes bytes from what priority group i holds in live queues. That may eliminate its own queue at
+// once. The others of its pool are only noted (dirty), and looked at once for many releases. Bytes that were
 // in the headroom leave the use of the pool as it was.
 func (g *graph) release(i int32, bytes int) {
 	was := g.left[i]
@@ -274,8 +274,8 @@ func (g *graph) release(i int32, bytes int) {
 	g.eliminateIfFree(i)
 }
 
-// lookAgain looks at all buckets of the pools that have become emptier, and reports whether
-// there were any: each XON of such a pool may have risen to what its bucket holds.
+// lookAgain looks at all priority groups of the pools that have become emptier, and reports whether
+// there were any: each XON of such a pool may have risen to what its priority group holds.
 func (g *graph) lookAgain() (any bool) {
 	for n := range g.pools {
 		p := &g.pools[n]
@@ -290,9 +290,9 @@ func (g *graph) lookAgain() (any bool) {
 	return any
 }
 
-// eliminateIfFree eliminates queue i if condition 3 fails: its bucket will go XON. A bucket at XON
-// resumes, as in the switch (buffer.MMU), so only more than XON bytes hold it. A number beyond the
-// queues is a further bucket of a pool, for which no closed queue waits.
+// eliminateIfFree eliminates queue i if condition 3 fails: its priority group will go XON. A priority group
+// at XON resumes, as in the switch (buffer.MMU), so only more than XON bytes hold it. A number beyond the
+// queues is a further priority group of a pool, for which no closed queue waits.
 func (g *graph) eliminateIfFree(i int32) {
 	if int(i) >= len(g.alive) || !g.alive[i] {
 		return
@@ -345,7 +345,7 @@ func (g *graph) result() *Stuck {
 }
 
 // edges returns the live queues with their edges. Each list is in order and names a queue once: several
-// holds of a bucket may wait in one queue. Whether an edge is strong is by XON as it was when the
+// holds of a priority group may wait in one queue. Whether an edge is strong is by XON as it was when the
 // elimination ended, in a pool that only S* uses.
 func (g *graph) edges() *Stuck {
 	n := len(g.kept)
@@ -370,7 +370,7 @@ func (g *graph) edges() *Stuck {
 	return s
 }
 
-// waits appends the live queues in which bytes of bucket i wait, as they are numbered in the
+// waits appends the live queues in which bytes of priority group i wait, as they are numbered in the
 // result.
 func (g *graph) waits(to []int32, i int32) []int32 {
 	for _, j := range g.to[g.toAt[g.holdAt[i]]:g.toAt[g.holdAt[i+1]]] {
@@ -381,7 +381,7 @@ func (g *graph) waits(to []int32, i int32) []int32 {
 	return to
 }
 
-// lean finds the queues whose buckets would resume if nothing but the component of s that they
+// lean finds the queues whose priority groups would resume if nothing but the component of s that they
 // are in were stuck, where no edge leads out of that. It reports whether it found more of them.
 //
 // Only a knot is asked. A component that an edge leaves waits for another one as it is, and victims wait
@@ -400,7 +400,7 @@ func (g *graph) lean(s *Stuck) (more bool) {
 	return more
 }
 
-// stands reports whether the bucket of queue i would stay XOFF if nothing but component c of s
+// stands reports whether the priority group of queue i would stay XOFF if nothing but component c of s
 // were stuck: condition 3 for the component as the set, from the holds and not from left, which is
 // that of all live queues.
 func (g *graph) stands(s *Stuck, c, i int32) bool {
@@ -420,7 +420,7 @@ func (g *graph) stands(s *Stuck, c, i int32) bool {
 	return left > g.shares[i].rule.XON(used, min(left, g.shares[i].outside))
 }
 
-// held is the bytes of queue i's bucket with a copy in queue j.
+// held is the bytes of queue i's priority group with a copy in queue j.
 func (g *graph) held(i int, j int32) (sum int) {
 	for h := g.holdAt[i]; h < g.holdAt[i+1]; h++ {
 		if slices.Contains(g.to[g.toAt[h]:g.toAt[h+1]], j) {
@@ -430,7 +430,7 @@ func (g *graph) held(i int, j int32) (sum int) {
 	return sum
 }
 
-// isFlooded reports whether flooded frames of queue i's bucket wait in a live queue.
+// isFlooded reports whether flooded frames of queue i's priority group wait in a live queue.
 func (g *graph) isFlooded(i int) bool {
 	for h := g.holdAt[i]; h < g.holdAt[i+1]; h++ {
 		if g.flood[h] && g.live[h] > 0 {

@@ -48,10 +48,10 @@ type Deadlock struct {
 	Undecided bool
 	// Kind is what it was at any time: Strong and Flooded stay once they are true.
 	Kind
-	// Queues that were ever in its core, in order of node, port, class.
+	// Queues that were ever in its core, in order of node, port, priority.
 	Queues []Queue
-	// Declarers are the buckets that declared it while it lasted, in order of time.
-	Declarers []Bucket
+	// Declarers are the priority groups that declared it while it lasted, in order of time.
+	Declarers []PG
 }
 
 // Settle records S* as it is after all events of the time at. Times must not go back;

@@ -34,10 +34,10 @@ func (o Outcome) String() string {
 
 // Finding is a deadlock that a switch declared, and how it was judged.
 type Finding struct {
-	// What the detector said: Bucket waits for Queue, and the chain of waiting leads
-	// back to Bucket.
+	// What the detector said: Priority group waits for Queue, and the chain of waiting leads
+	// back to PG.
 	At      unit.Time
-	Bucket  Bucket
+	PG      PG
 	Queue   Queue
 	Label   itsyhdr.TLV
 	Trigger unit.NodePort
@@ -108,8 +108,8 @@ func (h *History) nameDeadlock(f *Finding, change int, l lives) *Deadlock {
 	stuck := h.changes[change].stuck
 	f.Outcome, f.Deadlock, f.Loop = TruePositive, l.of[change][stuck.component(f.Queue)], stuck.Cycle(f.Queue)
 	d := &l.all[f.Deadlock]
-	if !slices.Contains(d.Declarers, f.Bucket) {
-		d.Declarers = append(d.Declarers, f.Bucket)
+	if !slices.Contains(d.Declarers, f.PG) {
+		d.Declarers = append(d.Declarers, f.PG)
 	}
 	return d
 }
@@ -164,13 +164,13 @@ type Result struct {
 	Clocks *ClocksKnown
 }
 
-// Taken is an action that a system took on Bucket, Queue or both; a Port of
+// Taken is an action that a system took on PG, Queue or both; a Port of
 // unit.NoPort means that it has no such part. Amount is the number that goes with the
 // action.
 type Taken struct {
 	At     unit.Time
 	Action detect.Action
-	Bucket Bucket
+	PG     PG
 	Queue  Queue
 	Amount int
 	Flow   detect.FlowID // 0 for none
@@ -178,10 +178,10 @@ type Taken struct {
 
 // Refused is an action that was not taken.
 type Refused struct {
-	At     unit.Time
-	Why    detect.Refusal
-	Bucket Bucket
-	Queue  Queue
+	At    unit.Time
+	Why   detect.Refusal
+	PG    PG
+	Queue Queue
 }
 
 // HostPause is a pause of a queue that leads to a host.
@@ -190,7 +190,7 @@ type HostPause struct {
 	Interval
 }
 
-// Frames counts PFC frames sent, per class.
+// Frames counts PFC frames sent, per priority.
 type Frames struct{ XOFF, XON, Refresh int }
 
 // Count is how many findings have this outcome.

@@ -11,15 +11,15 @@ import (
 func forwards(s detect.Step) bool { return s == detect.StepForward || s == detect.StepCheck }
 
 // labelLoop reconstructs the loop of a finding that is not true from the path of its
-// label: from the upstream of the declared bucket, by the steps that forwarded the
+// label: from the upstream of the declared priority group, by the steps that forwarded the
 // label of the same initiator and number, until it reached the declared queue. It is nil if the logs
 // do not show the whole path.
 //
-// A label travels against the direction of waiting, from a bucket to the queue that it
+// A label travels against the direction of waiting, from a priority group to the queue that it
 // pauses, so the path is reversed at the end. The search is by breadth: of several paths a shortest.
 // It says where the label went, and proves nothing about waiting.
 func (r *Replay) labelLoop(f *Finding) []Queue {
-	start, wired := r.fabric.Up(f.Bucket)
+	start, wired := r.fabric.Up(f.PG)
 	if !wired {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (r *Replay) labelLoop(f *Finding) []Queue {
 // did later did not lead to it. Steps have the times of the time line, and so f's is taken there.
 func (r *Replay) forwarded(f *Finding, q Queue) (next []Queue) {
 	for _, s := range r.steps[labelID(f.Label)] {
-		if up, wired := r.fabric.Up(s.bucket); wired && s.queue == q && s.at <= f.told {
+		if up, wired := r.fabric.Up(s.pg); wired && s.queue == q && s.at <= f.told {
 			next = append(next, up)
 		}
 	}

@@ -17,20 +17,20 @@
 // (what that says), steps.go and several.go (facts between bounds), undecided.go and
 // settled.go (what is so whatever the clocks did).
 //
-// A queue q waits for the bucket at the far end of its link, down(q), and that
-// bucket waits for the queues that hold its bytes. A set S of queues is stuck if
+// A queue q waits for the priority group at the far end of its link, down(q), and that
+// priority group waits for the queues that hold its bytes. A set S of queues is stuck if
 // for every q in S, with b = down(q):
 //
 //  1. q is paused, and the pause is from the XOFF period that b is in now;
 //  2. b is XOFF;
 //  3. b would stay XOFF even if everything that has no copy in some queue of S had left b's
-//     switch: of each bucket of the pool stay only its bytes in S, its headroom is released
+//     switch: of each priority group of the pool stay only its bytes in S, its headroom is released
 //     first, and b has more bytes in S than the XON that it has in such a pool
-//     ([softswitch/buffer.Rule], the rule of the switch). Where no bucket takes what is
+//     ([softswitch/buffer.Rule], the rule of the switch). Where no priority group takes what is
 //     another's, as with static thresholds in an ample pool, XON is a constant.
 //
 // No queue of such a set transmits again by itself: the first to do so would need a
-// resume, but its bucket is held above XON by bytes that none of the others has
+// resume, but its priority group is held above XON by bytes that none of the others has
 // released. What stays only ever makes XON lower for others, so the union of stuck sets is
 // stuck, and there is a largest one, S*. There is a PFC deadlock at an instant if S* is not
 // empty then. In the words of Stramaglia, Keiren and Zantema ("Deadlock in packet switching
@@ -42,8 +42,8 @@
 // of G, and falls into strongly connected components. A component that no edge leaves is a knot: it
 // waits for nothing but itself, so nothing that is done elsewhere frees it. A queue of S* on no cycle
 // is a victim: it is stuck only because the edges from it lead to the core. Each queue of S* has an
-// edge, for its bucket has more than XON bytes in S*; so the edges lead from everywhere to a knot, and
-// no deadlock is without one.
+// edge, for its priority group has more than XON bytes in S*; so the edges lead from everywhere to a knot,
+// and no deadlock is without one.
 //
 // A set that meets condition 3 only by the XON of the moment, because others have taken of the
 // pool what they are about to give back, opens by itself: it is no deadlock, and is told apart
@@ -52,7 +52,7 @@
 //
 // Invariants:
 //   - present pause: a pause of an older period, whose resume is still on the wire,
-//     makes no queue stuck. Nor does a frame that has begun to leave hold a bucket,
+//     makes no queue stuck. Nor does a frame that has begun to leave hold a priority group,
 //     because the facts do not count it;
 //   - live hosts: a queue that leads to a host is never stuck. A host that pauses for
 //     ever is a storm, and a storm alone is no deadlock;
@@ -77,24 +77,24 @@ import (
 	"softswitch/unit"
 )
 
-// Queue is an egress queue of a fabric: q = (s, e, c), of switch s, egress port e and class c.
+// Queue is an egress queue of a fabric: q = (s, e, c), of switch s, egress port e and priority c.
 type Queue struct {
 	unit.NodePort
-	Class unit.Priority
+	Priority unit.Priority
 }
 
-// Bucket is an ingress account of a fabric, a priority group: b = (s, i, c), of switch s, ingress
-// port i and class c.
-type Bucket struct {
+// PG is an ingress account of a fabric, a priority group: b = (s, i, c), of switch s, ingress
+// port i and priority c.
+type PG struct {
 	unit.NodePort
-	Class unit.Priority
+	Priority unit.Priority
 }
 
-func (q Queue) String() string  { return fmt.Sprintf("%v/%d", q.NodePort, q.Class) }
-func (b Bucket) String() string { return fmt.Sprintf("%v/%d", b.NodePort, b.Class) }
+func (q Queue) String() string { return fmt.Sprintf("%v/%d", q.NodePort, q.Priority) }
+func (b PG) String() string    { return fmt.Sprintf("%v/%d", b.NodePort, b.Priority) }
 
-// compareQueues is the order of all lists of queues that leave this package: node, port, class. It
+// compareQueues is the order of all lists of queues that leave this package: node, port, priority. It
 // carries no meaning. It makes equal results equal byte for byte, and Stuck.index searches by it.
 func compareQueues(a, b Queue) int {
-	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Class, b.Class))
+	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Priority, b.Priority))
 }

@@ -30,7 +30,7 @@ func framePairs(f *Fabric, logs []event.Log, by []int) (pairs []clocks.Pair) {
 			if e.Type != event.Paused && e.Type != event.Refreshed && (e.Type != event.Resumed || !resumedByFrame(l.Events, k)) {
 				continue
 			}
-			at := Queue{unit.NodePort{Node: l.Node.ID, Port: e.Out}, e.OutClass}
+			at := Queue{unit.NodePort{Node: l.Node.ID, Port: e.Out}, e.OutPriority}
 			from, wired := f.Down(at)
 			if !wired || sent[from] == nil || by[sent[from].log] == by[i] {
 				continue
@@ -56,12 +56,12 @@ func resumedByFrame(log []event.Event, k int) bool {
 	for ; to < len(log) && log[to].At == r.At; to++ {
 	}
 	return !slices.ContainsFunc(log[from:to], func(e event.Event) bool {
-		return e.Type == event.Acted || e.Type == event.Paused && e.Out == r.Out && e.OutClass == r.OutClass
+		return e.Type == event.Acted || e.Type == event.Paused && e.Out == r.Out && e.OutPriority == r.OutPriority
 	})
 }
 
-// pausesOf are the pauses and resumes that a bucket sent, in order. Invariant: all before next were sent no
-// later than the last one that was found, so nothing that comes after that can be one of them.
+// pausesOf are the pauses and resumes that a priority group sent, in order. Invariant: all before next were
+// sent no later than the last one that was found, so nothing that comes after that can be one of them.
 type pausesOf struct {
 	log  int
 	all  []*event.Event
@@ -71,16 +71,17 @@ type pausesOf struct {
 	period          map[uint8][]int
 }
 
-// sentPauses are the pauses and resumes of all logs by the bucket that sent them. A bucket is in one log.
-func sentPauses(logs []event.Log) map[Bucket]*pausesOf {
-	sent := make(map[Bucket]*pausesOf)
+// sentPauses are the pauses and resumes of all logs by the priority group that sent them. A priority group is
+// in one log.
+func sentPauses(logs []event.Log) map[PG]*pausesOf {
+	sent := make(map[PG]*pausesOf)
 	for i, l := range logs {
 		for k := range l.Events {
 			e := &l.Events[k]
 			if e.Type != event.PauseSent && e.Type != event.RefreshSent && e.Type != event.ResumeSent {
 				continue
 			}
-			b := Bucket{unit.NodePort{Node: l.Node.ID, Port: e.Port}, e.Class}
+			b := PG{unit.NodePort{Node: l.Node.ID, Port: e.Port}, e.Priority}
 			if sent[b] == nil {
 				sent[b] = &pausesOf{log: i, period: make(map[uint8][]int)}
 			}

@@ -21,9 +21,9 @@ type Entry struct {
 // position in the log. The entries point into the logs. Two logs of one node are an
 // error: nothing would say which of two events of one time came first.
 //
-// Of events of one time the order within a node decides: XON and then XOFF leaves a bucket XOFF, the
+// Of events of one time the order within a node decides: XON and then XOFF leaves a priority group XOFF, the
 // other way round it does not. The order of nodes decides nothing that is judged, for a node logs
-// facts about its own queues and buckets only, and S* is taken when the instant is over. It is fixed
+// facts about its own queues and priority groups only, and S* is taken when the instant is over. It is fixed
 // so that equal logs give equal results.
 func Merge(logs []event.Log) ([]Entry, error) {
 	n := 0
@@ -92,11 +92,11 @@ type Replay struct {
 }
 
 // step is one switch on a label's path: it reached queue and went on to the upstream of
-// bucket.
+// priority group.
 type step struct {
-	at     unit.Time
-	queue  Queue
-	bucket Bucket
+	at    unit.Time
+	queue Queue
+	pg    PG
 }
 
 // NewReplay returns a Replay before its first event.
@@ -117,10 +117,10 @@ func (r *Replay) Add(e Entry) error {
 	if e.At > r.now {
 		r.settle(e.At)
 	}
-	bucket := Bucket{unit.NodePort{Node: e.Node, Port: e.Port}, e.Class}
-	queue := Queue{unit.NodePort{Node: e.Node, Port: e.Out}, e.OutClass}
-	r.facts(e, bucket, queue)
-	r.keep(e, bucket, queue)
+	pg := PG{unit.NodePort{Node: e.Node, Port: e.Port}, e.Priority}
+	queue := Queue{unit.NodePort{Node: e.Node, Port: e.Out}, e.OutPriority}
+	r.facts(e, pg, queue)
+	r.keep(e, pg, queue)
 	r.story.add(e)
 	return nil
 }
@@ -129,8 +129,8 @@ func (r *Replay) Add(e Entry) error {
 // say; it first discards what the events said about b. The caller sets everything that
 // waits in paused queues (SetHeld, SetFlooded), and does so again at the next Held
 // event of b.
-func (r *Replay) Exact(b Bucket) *State {
-	r.state.ForgetBucket(b)
+func (r *Replay) Exact(b PG) *State {
+	r.state.ForgetPG(b)
 	return r.state
 }
 
@@ -153,8 +153,8 @@ func (f *Fabric) checkEntry(e Entry) error {
 	if f.node(e.Node) == nil {
 		return f.check(unit.NodePort{Node: e.Node})
 	}
-	bucket, queue := uses(e.Event)
-	if bucket {
+	pg, queue := uses(e.Event)
+	if pg {
 		if err := f.check(unit.NodePort{Node: e.Node, Port: e.Port}); err != nil {
 			return err
 		}
@@ -164,16 +164,16 @@ func (f *Fabric) checkEntry(e Entry) error {
 			return err
 		}
 	}
-	if e.Class >= unit.Priorities || e.OutClass >= unit.Priorities {
-		return fmt.Errorf("classes %d and %d: want 0 to %d", e.Class, e.OutClass, unit.Priorities-1)
+	if e.Priority >= unit.Priorities || e.OutPriority >= unit.Priorities {
+		return fmt.Errorf("priorities %d and %d: want 0 to %d", e.Priority, e.OutPriority, unit.Priorities-1)
 	}
 	return nil
 }
 
-// uses reports whether an event is about a bucket or an ingress port, and whether it is
+// uses reports whether an event is about a priority group or an ingress port, and whether it is
 // about a queue or an egress port. Only what an event uses is checked: of the rest the number means
 // nothing. A type that is not listed uses both.
-func uses(e *event.Event) (bucket, queue bool) {
+func uses(e *event.Event) (pg, queue bool) {
 	switch e.Type {
 	case event.XON, event.Headroom, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver, event.HostSlow, event.HostSlowOver,
 		event.AuthAgreed, event.AuthRefused, event.AuthBehind:
@@ -187,7 +187,7 @@ func uses(e *event.Event) (bucket, queue bool) {
 }
 
 // facts updates the state, and what hosts pause. S* is not computed here but once for the instant.
-func (r *Replay) facts(e Entry, b Bucket, q Queue) {
+func (r *Replay) facts(e Entry, b PG, q Queue) {
 	r.state.apply(e, b, q)
 	switch e.Type {
 	case event.Paused:
@@ -207,29 +207,29 @@ func (s *State) Apply(e Entry) error {
 	if err := s.fabric.checkEntry(e); err != nil {
 		return fmt.Errorf("%s: %v at %d ns: %w", s.fabric.Name(e.Node), e.Type, e.At, err)
 	}
-	s.apply(e, Bucket{unit.NodePort{Node: e.Node, Port: e.Port}, e.Class}, Queue{unit.NodePort{Node: e.Node, Port: e.Out}, e.OutClass})
+	s.apply(e, PG{unit.NodePort{Node: e.Node, Port: e.Port}, e.Priority}, Queue{unit.NodePort{Node: e.Node, Port: e.Out}, e.OutPriority})
 	return nil
 }
 
 // apply is what an event says of the facts of a State. What a switch logs keeps them complete
-// (package event): after XOFF comes a Held for each paused queue in which the bucket has bytes, after
-// Paused one for each bucket that has bytes in the queue and is XOFF (or any, where a pool may be short),
-// and then one at each change. So what is not told of stays as it is. All other types change nothing
-// about waiting: StrongCreated and StrongRemoved follow from these facts, a repeated pause leaves the
-// active one as it is, and a link that goes down ends its pauses by Expired.
+// (package event): after XOFF comes a Held for each paused queue in which the priority group has bytes, after
+// Paused one for each priority group that has bytes in the queue and is XOFF (or any, where a pool may be
+// short), and then one at each change. So what is not told of stays as it is. All other types change nothing
+// about waiting: StrongCreated and StrongRemoved follow from these facts, a repeated pause leaves the active
+// one as it is, and a link that goes down ends its pauses by Expired.
 //
 // factsOf.add does the same for several clocks: the two have to agree.
-func (s *State) apply(e Entry, b Bucket, q Queue) {
+func (s *State) apply(e Entry, b PG, q Queue) {
 	switch e.Type {
 	case event.XOFF:
 		s.SetXOFF(b, e.Period, int(e.Limit))
 	case event.XON:
 		s.SetXON(b)
-		// The switch logs no changes of a bucket that is not XOFF, so what is known of its bytes would
-		// grow old. The next XOFF tells them again. Where a pool may be short it logs those of all
-		// buckets, XOFF or not, and what is known stays right.
+		// The switch logs no changes of a priority group that is not XOFF, so what is known of its bytes
+		// would grow old. The next XOFF tells them again. Where a pool may be short it logs those of all
+		// priority groups, XOFF or not, and what is known stays right.
 		if !s.fabric.sharesPool(b.Node) {
-			s.ForgetBucket(b)
+			s.ForgetPG(b)
 		}
 	case event.Headroom:
 		s.SetHeadroom(b, int(e.Bytes), int(e.Limit))
@@ -253,7 +253,7 @@ func (s *State) apply(e Entry, b Bucket, q Queue) {
 	case event.Held:
 		// Bytes are all that b has in q, not a difference: one event is enough to know.
 		s.SetLimit(b, int(e.Limit))
-		s.SetHeld(b, 1<<q.Port, q.Class, int(e.Bytes))
+		s.SetHeld(b, 1<<q.Port, q.Priority, int(e.Bytes))
 	}
 }
 
@@ -280,10 +280,10 @@ func (r *Replay) hostPauseEnds(q Queue) {
 //
 // Bytes of a PFC frame that was sent are how many repeated pauses before it the log leaves out; they
 // were sent too, and count.
-func (r *Replay) keep(e Entry, b Bucket, q Queue) {
+func (r *Replay) keep(e Entry, b PG, q Queue) {
 	switch e.Type {
 	case event.Deadlock:
-		r.res.Findings = append(r.res.Findings, Finding{At: e.At, told: e.At, Bucket: b, Queue: q, Label: e.Label, Trigger: e.Trigger, OnLoop: e.OnLoop})
+		r.res.Findings = append(r.res.Findings, Finding{At: e.At, told: e.At, PG: b, Queue: q, Label: e.Label, Trigger: e.Trigger, OnLoop: e.OnLoop})
 	case event.Trace:
 		if forwards(e.Step) && e.Port != unit.NoPort && e.Out != unit.NoPort {
 			id := labelID(e.Label)

@@ -59,7 +59,7 @@ func TestStalePauseHoldsNothing(t *testing.T) {
 // it this script could not fail.
 func TestStalePauseWithoutPeriods(t *testing.T) {
 	r := stalePause(t, func(s *script, _ uint8) {
-		s.log(1, event.Event{Type: event.Paused, Out: out, OutClass: 3})
+		s.log(1, event.Event{Type: event.Paused, Out: out, OutPriority: 3})
 	})
 	wantIntervals(t, "deadlock", r.Intervals, Interval{70 * us, 78 * us, false}, Interval{84 * us, 90 * us, true})
 }
@@ -254,12 +254,12 @@ func TestStormIsNoDeadlock(t *testing.T) {
 func TestVictimsAreNotTheCore(t *testing.T) {
 	s := newScript(t)
 	s.at(0).closeRing(1)
-	// s5 sends to s2, whose bucket on that side waits for the ring.
-	s.at(50*us).log(2, event.Event{Type: event.XOFF, Port: side, Class: 3, Out: out, OutClass: 3, Period: 4, Bytes: 40, Limit: 36})
-	s.log(2, event.Event{Type: event.Held, Port: side, Class: 3, Out: out, OutClass: 3, Bytes: 40, Limit: 36})
+	// s5 sends to s2, whose priority group on that side waits for the ring.
+	s.at(50*us).log(2, event.Event{Type: event.XOFF, Port: side, Priority: 3, Out: out, OutPriority: 3, Period: 4, Bytes: 40, Limit: 36})
+	s.log(2, event.Event{Type: event.Held, Port: side, Priority: 3, Out: out, OutPriority: 3, Bytes: 40, Limit: 36})
 	victim := Queue{unit.NodePort{Node: 5, Port: in}, 3}
-	s.at(60*us).log(5, event.Event{Type: event.Paused, Out: in, OutClass: 3, HasPeriod: true, Period: 4})
-	s.at(70*us).log(5, event.Event{Type: event.Deadlock, Port: side, Class: 3, Out: in, OutClass: 3})
+	s.at(60*us).log(5, event.Event{Type: event.Paused, Out: in, OutPriority: 3, HasPeriod: true, Period: 4})
+	s.at(70*us).log(5, event.Event{Type: event.Deadlock, Port: side, Priority: 3, Out: in, OutPriority: 3})
 	r := s.run(ring4(t), 0)
 	st := r.History.At(65 * us)
 	if v := st.Victims(); len(v) != 1 || v[0] != victim || len(st.Components) != 1 {
@@ -270,7 +270,7 @@ func TestVictimsAreNotTheCore(t *testing.T) {
 	}
 }
 
-// What a bucket held is forgotten at its XON, and what a queue held at its resume
+// What a priority group held is forgotten at its XON, and what a queue held at its resume
 // or expiry: only what is told again counts.
 func TestHeldVanishes(t *testing.T) {
 	for name, open := range map[string]func(s *script){
@@ -443,7 +443,7 @@ func TestReplayErrors(t *testing.T) {
 		{ev(event.Event{At: 6, Type: event.XON, Port: 4}), "s1: event 1 (xon at 6 ns): s1: port 4: it has 4 ports"},
 		{ev(event.Event{At: 6, Type: event.Paused, Out: 40}), "port 40"},
 		{ev(event.Event{At: 6, Type: event.XOFF, Out: 40}), "port 40"},
-		{ev(event.Event{At: 6, Type: event.Held, Class: 8}), "classes 8 and 0: want 0 to 7"},
+		{ev(event.Event{At: 6, Type: event.Held, Priority: 8}), "priorities 8 and 0: want 0 to 7"},
 		{[]event.Log{{Node: event.Node{ID: 77}, Events: []event.Event{{Type: event.XON}}}}, "node 77: not in the fabric of 9 nodes"},
 		{append(ev(event.Event{At: 6}), ev(event.Event{At: 6})...), `two logs of node 1: "s1" and "s1"`},
 	} {
@@ -460,7 +460,7 @@ func TestReplayErrors(t *testing.T) {
 	}
 }
 
-// A trace that names neither queue nor bucket is an ordinary event.
+// A trace that names neither queue nor priority group is an ordinary event.
 func TestTraceWithoutPorts(t *testing.T) {
 	s := newScript(t).at(1).log(1, event.Event{Type: event.Trace, Step: detect.StepMint, Port: unit.NoPort, Out: unit.NoPort, Label: itsyhdr.TLV{Seq: 1}})
 	if r := s.run(ring4(t), 0); len(r.Findings) != 0 {
@@ -547,7 +547,7 @@ func TestTimelineOfActions(t *testing.T) {
 		detect.ActionDiscard: "discard", detect.ActionFlush: "flush", detect.ActionIgnore: "ignore", detect.ActionLossy: "lossy", detect.ActionContain: "contain",
 	} {
 		s := newScript(t)
-		act := event.Event{Type: event.Acted, Action: action, Port: unit.NoPort, Out: out, OutClass: 3}
+		act := event.Event{Type: event.Acted, Action: action, Port: unit.NoPort, Out: out, OutPriority: 3}
 		s.at(5*us).paused(1, 1).at(20*us).log(1, act).resumed(1)
 		s.at(30*us).paused(1, 2).at(40 * us).resumed(1)
 		var got []string

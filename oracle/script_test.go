@@ -23,7 +23,7 @@ const (
 const us = unit.Microsecond
 
 // ring4 is R4+x: s1 to s4 in a ring, a host h1 to h4 (nodes 11 to 14) on each, and
-// s5 (node 5) beside s2. Bucket b_k is (s_k, in), queue p_k is (s_k, out), and b_k
+// s5 (node 5) beside s2. Priority group b_k is (s_k, in), queue p_k is (s_k, out), and b_k
 // pauses the queue p_k-1.
 func ring4(t testing.TB) *Fabric {
 	t.Helper()
@@ -44,7 +44,7 @@ func ring4(t testing.TB) *Fabric {
 	return f
 }
 
-// sharePool has the buckets of each switch share a pool, by this rule.
+// sharePool has the priority groups of each switch share a pool, by this rule.
 func sharePool(f *Fabric, rule buffer.Rule) {
 	f.pools = true
 	for i := range f.nodes {
@@ -76,44 +76,44 @@ func (s *script) log(node unit.NodeID, e event.Event) *script {
 
 // xoff: b_k goes XOFF in this period; it resumes at xon bytes.
 func (s *script) xoff(k unit.NodeID, period uint8, xon int32) *script {
-	return s.log(k, event.Event{Type: event.XOFF, Port: in, Class: 3, Out: out, OutClass: 3, Period: period, Bytes: xon + 4, Limit: xon})
+	return s.log(k, event.Event{Type: event.XOFF, Port: in, Priority: 3, Out: out, OutPriority: 3, Period: period, Bytes: xon + 4, Limit: xon})
 }
 
 func (s *script) xon(k unit.NodeID) *script {
-	return s.log(k, event.Event{Type: event.XON, Port: in, Class: 3})
+	return s.log(k, event.Event{Type: event.XON, Port: in, Priority: 3})
 }
 
 // paused: a pause of period takes effect at p_k.
 func (s *script) paused(k unit.NodeID, period uint8) *script {
-	return s.log(k, event.Event{Type: event.Paused, Out: out, OutClass: 3, HasPeriod: true, Period: period})
+	return s.log(k, event.Event{Type: event.Paused, Out: out, OutPriority: 3, HasPeriod: true, Period: period})
 }
 
 func (s *script) resumed(k unit.NodeID) *script {
-	return s.log(k, event.Event{Type: event.Resumed, Out: out, OutClass: 3})
+	return s.log(k, event.Event{Type: event.Resumed, Out: out, OutPriority: 3})
 }
 
 func (s *script) expired(k unit.NodeID) *script {
-	return s.log(k, event.Event{Type: event.Expired, Out: out, OutClass: 3})
+	return s.log(k, event.Event{Type: event.Expired, Out: out, OutPriority: 3})
 }
 
 // held: this many bytes of b_k wait in p_k.
 func (s *script) held(k unit.NodeID, bytes, xon int32) *script {
-	return s.log(k, event.Event{Type: event.Held, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: bytes, Limit: xon})
+	return s.log(k, event.Event{Type: event.Held, Port: in, Priority: 3, Out: out, OutPriority: 3, Bytes: bytes, Limit: xon})
 }
 
 // stormed: the host of s_k pauses its switch.
 func (s *script) stormed(k unit.NodeID) *script {
-	return s.log(k, event.Event{Type: event.Paused, Out: host, OutClass: 3})
+	return s.log(k, event.Event{Type: event.Paused, Out: host, OutPriority: 3})
 }
 
 func (s *script) calmed(k unit.NodeID) *script {
-	return s.log(k, event.Event{Type: event.Resumed, Out: host, OutClass: 3})
+	return s.log(k, event.Event{Type: event.Resumed, Out: host, OutPriority: 3})
 }
 
 // declared: s_k declares that b_k waits for p_k; s1's label number 7.
 func (s *script) declared(k unit.NodeID) *script {
 	return s.log(k, event.Event{
-		Type: event.Deadlock, Port: in, Class: 3, Out: out, OutClass: 3, OnLoop: true,
+		Type: event.Deadlock, Port: in, Priority: 3, Out: out, OutPriority: 3, OnLoop: true,
 		Label: itsyhdr.TLV{Initiator: unit.NodePort{Node: 1, Port: in}, Seq: 7}, Trigger: unit.NodePort{Node: 1, Port: in},
 	})
 }
@@ -121,7 +121,7 @@ func (s *script) declared(k unit.NodeID) *script {
 // forwarded: s_k takes that label from p_k to the upstream of b_k.
 func (s *script) forwarded(k unit.NodeID, step detect.Step, seq uint16) *script {
 	return s.log(k, event.Event{
-		Type: event.Trace, Step: step, Port: in, Class: 3, Out: out, OutClass: 3,
+		Type: event.Trace, Step: step, Port: in, Priority: 3, Out: out, OutPriority: 3,
 		Label: itsyhdr.TLV{Initiator: unit.NodePort{Node: 1, Port: in}, Seq: seq},
 	})
 }

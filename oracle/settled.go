@@ -38,10 +38,10 @@ func (j *judging) isSettled(d int) (settled, exact bool) {
 	life := j.may.all[d].Interval
 	less, more := func(was, is int) (bool, bool) { return is < was, is > was }, func(was, is int) (bool, bool) { return is > was, is < was }
 	queues := j.hangsOn(d)
-	if slices.ContainsFunc(queues, j.sharesPool) { // then on what any bucket holds
+	if slices.ContainsFunc(queues, j.sharesPool) { // then on what any priority group holds
 		queues = j.facts.paused.keys
 		for _, h := range j.facts.held.keys {
-			all = j.facts.appendChanges(all, j.facts.held.all[h], h.bucket.Node, life, more)
+			all = j.facts.appendChanges(all, j.facts.held.all[h], h.pg.Node, life, more)
 		}
 		for _, b := range j.facts.outside.keys {
 			all = j.facts.appendChanges(all, j.facts.outside.all[b], b.Node, life, more)
@@ -87,7 +87,7 @@ func collide(all []factChange) bool {
 	return false
 }
 
-// sharesPool reports whether the bucket that q waits for is of a pool that may be short.
+// sharesPool reports whether the priority group that q waits for is of a pool that may be short.
 func (j *judging) sharesPool(q Queue) bool {
 	b, wired := j.facts.fabric.Down(q)
 	return wired && j.facts.fabric.sharesPool(b.Node)

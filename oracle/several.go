@@ -105,14 +105,14 @@ type factsOf struct {
 	fabric *Fabric
 	clock  map[unit.NodeID]*place
 	paused stepsBy[Queue]
-	xoff   stepsBy[Bucket]
-	limit  stepsBy[Bucket]
+	xoff   stepsBy[PG]
+	limit  stepsBy[PG]
 	held   stepsBy[holding]
-	// Of nodes with Rules: outside is what a bucket has outside its headroom, less allOutside.
-	outside, extra stepsBy[Bucket]
-	// What there is of held for a bucket, and for a queue: what XON of the one and a resume of the
+	// Of nodes with Rules: outside is what a priority group has outside its headroom, less allOutside.
+	outside, extra stepsBy[PG]
+	// What there is of held for a priority group, and for a queue: what XON of the one and a resume of the
 	// other set to 0.
-	of map[Bucket][]holding
+	of map[PG][]holding
 	in map[Queue][]holding
 }
 
@@ -134,21 +134,21 @@ func (s *stepsBy[K]) of(key K) *steps {
 	return s.all[key]
 }
 
-// holding is the bytes of a bucket that wait in a queue.
+// holding is the bytes of a priority group that wait in a queue.
 type holding struct {
-	bucket Bucket
-	queue  Queue
+	pg    PG
+	queue Queue
 }
 
 func newFacts(f *Fabric) *factsOf {
-	return &factsOf{fabric: f, clock: map[unit.NodeID]*place{}, of: map[Bucket][]holding{}, in: map[Queue][]holding{}}
+	return &factsOf{fabric: f, clock: map[unit.NodeID]*place{}, of: map[PG][]holding{}, in: map[Queue][]holding{}}
 }
 
 // add takes the next event of a node. It says of the facts what State.apply does, and has to: the truth by
 // one clock is by that, and lies between the two histories only if both read events alike. Periods are
 // kept with 1 added, as 0 means none.
 func (f *factsOf) add(node unit.NodeID, e *event.Event) {
-	b, q := Bucket{unit.NodePort{Node: node, Port: e.Port}, e.Class}, Queue{unit.NodePort{Node: node, Port: e.Out}, e.OutClass}
+	b, q := PG{unit.NodePort{Node: node, Port: e.Port}, e.Priority}, Queue{unit.NodePort{Node: node, Port: e.Out}, e.OutPriority}
 	switch e.Type {
 	case event.XOFF:
 		f.xoff.of(b).set(e.At, int(e.Period)+1)
@@ -198,7 +198,7 @@ func (f *factsOf) add(node unit.NodeID, e *event.Event) {
 // setLimit notes the limit that an event tells of. Until the first one is known the limit is taken to
 // be that. It matters from the first XOFF on, whenever between its bounds that was, and a 0 before it
 // would be one more value that the limit may have had then.
-func (f *factsOf) setLimit(b Bucket, e *event.Event) {
+func (f *factsOf) setLimit(b PG, e *event.Event) {
 	s := f.limit.of(b)
 	if len(*s) == 0 {
 		s.set(beginning, int(e.Limit))
@@ -209,18 +209,18 @@ func (f *factsOf) setLimit(b Bucket, e *event.Event) {
 }
 
 // fact is a change of a State, by the reference. Period and XOFF are one fact here, about the queue and its
-// bucket together (meet): whether conditions 1 and 2 hold.
+// priority group together (meet): whether conditions 1 and 2 hold.
 type fact struct {
 	at    unit.Time
-	queue Queue // that is in the period of its bucket, or not; or in which bytes are held
-	// bucket is set if the fact is about its limit, headroom or extra or, with a queue, about its
+	queue Queue // that is in the period of its priority group, or not; or in which bytes are held
+	// priority group is set if the fact is about its limit, headroom or extra or, with a queue, about its
 	// bytes.
-	bucket Bucket
-	of     factOf
-	is     int
+	pg PG
+	of factOf
+	is int
 }
 
-// factOf is which fact about a bucket a fact is, if it names no queue.
+// factOf is which fact about a priority group a fact is, if it names no queue.
 type factOf uint8
 
 const (
@@ -229,24 +229,24 @@ const (
 	ofExtra
 )
 
-// apply puts the fact into a State in which each bucket that ever was XOFF is so for good (history).
+// apply puts the fact into a State in which each priority group that ever was XOFF is so for good (history).
 // There SetPausedAnyPeriod closes a queue and SetResumed opens it, whatever the period.
 func (f *fact) apply(s *State) {
 	switch {
-	case f.bucket == Bucket{}:
+	case f.pg == PG{}:
 		if f.is == 1 {
 			s.SetPausedAnyPeriod(f.queue)
 		} else {
 			s.SetResumed(f.queue)
 		}
 	case f.queue == Queue{} && f.of == ofLimit:
-		s.SetLimit(f.bucket, f.is)
+		s.SetLimit(f.pg, f.is)
 	case f.queue == Queue{} && f.of == ofOutside:
-		s.SetHeadroom(f.bucket, 1, allOutside+f.is)
+		s.SetHeadroom(f.pg, 1, allOutside+f.is)
 	case f.queue == Queue{}:
-		s.SetExtra(f.bucket, f.is)
+		s.SetExtra(f.pg, f.is)
 	default:
-		s.SetHeld(f.bucket, 1<<f.queue.Port, f.queue.Class, f.is)
+		s.SetHeld(f.pg, 1<<f.queue.Port, f.queue.Priority, f.is)
 	}
 }
 
@@ -257,20 +257,20 @@ func (f *fact) apply(s *State) {
 // make it smaller. The facts may not all be at that end at one time, so the two histories may be
 // further apart than need be, and never too close. That costs what is undecided, not what is right.
 func (f *factsOf) changes() (surely, possibly []fact) {
-	put := func(to *[]fact, s steps, q Queue, b Bucket, of ...factOf) {
+	put := func(to *[]fact, s steps, q Queue, b PG, of ...factOf) {
 		for _, v := range s {
 			*to = append(*to, fact{v.at, q, b, cmp.Or(of...), v.is})
 		}
 	}
-	// A queue that leads to a host, and one of which the bucket was never XOFF, meets no period.
+	// A queue that leads to a host, and one of which the priority group was never XOFF, meets no period.
 	for _, q := range f.paused.keys {
 		down, wired := f.fabric.Down(q)
 		if !wired || f.fabric.node(down.Node).Host || f.xoff.all[down] == nil {
 			continue
 		}
 		sure, may := meet(*f.paused.of(q), *f.xoff.of(down), f.when(q.Node), f.when(down.Node))
-		put(&surely, sure, q, Bucket{})
-		put(&possibly, may, q, Bucket{})
+		put(&surely, sure, q, PG{})
+		put(&possibly, may, q, PG{})
 	}
 	for _, b := range f.limit.keys {
 		put(&surely, f.limit.of(b).least(f.when(b.Node), -1), Queue{}, b)
@@ -287,8 +287,8 @@ func (f *factsOf) changes() (surely, possibly []fact) {
 		put(&possibly, f.extra.of(b).least(f.when(b.Node), 1), Queue{}, b, ofExtra)
 	}
 	for _, h := range f.held.keys {
-		put(&surely, f.held.of(h).least(f.when(h.bucket.Node), 1), h.queue, h.bucket)
-		put(&possibly, f.held.of(h).least(f.when(h.bucket.Node), -1), h.queue, h.bucket)
+		put(&surely, f.held.of(h).least(f.when(h.pg.Node), 1), h.queue, h.pg)
+		put(&possibly, f.held.of(h).least(f.when(h.pg.Node), -1), h.queue, h.pg)
 	}
 	// Facts of one time are one instant, whatever their order: history settles after all of them.
 	for _, all := range [...][]fact{surely, possibly} {

@@ -69,7 +69,7 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestMeet: when a queue is in the period of its bucket, against going through all periods
+// TestMeet: when a queue is in the period of its priority group, against going through all periods
 // in which they may be.
 func TestMeet(t *testing.T) {
 	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
@@ -96,7 +96,7 @@ func TestMeet(t *testing.T) {
 			// It is not always noticed that a queue that may be paused by any period is in the
 			// only one that there is.
 			if got := surely.atTime(at); got > all || got < all && len(q.may(at, whenQ)) == 1 || possibly.atTime(at) != some {
-				t.Fatalf("queue %v, bucket %v at %d: surely %d, possibly %d, want %d, %d", q.may(at, whenQ), b.may(at, whenB), at, got, possibly.atTime(at), all, some)
+				t.Fatalf("queue %v, priority group %v at %d: surely %d, possibly %d, want %d, %d", q.may(at, whenQ), b.may(at, whenB), at, got, possibly.atTime(at), all, some)
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func randomRing(r *rand.Rand) (logs []event.Log) {
 		at := unit.Time(20)
 		for range 5 + r.IntN(25) {
 			at += unit.Time(r.IntN(12))
-			e := event.Event{At: at, Port: in, Class: 3, Out: out, OutClass: 3, Period: uint8(r.IntN(2)), HasPeriod: true, Limit: int32(100 * r.IntN(3))}
+			e := event.Event{At: at, Port: in, Priority: 3, Out: out, OutPriority: 3, Period: uint8(r.IntN(2)), HasPeriod: true, Limit: int32(100 * r.IntN(3))}
 			e.Type = []event.Type{event.XOFF, event.XOFF, event.XOFF, event.XON, event.Paused, event.Paused, event.Paused, event.Resumed, event.Held, event.Held, event.Held}[r.IntN(11)]
 			if e.Type == event.Held {
 				e.Bytes = int32(150 * r.IntN(4))
@@ -205,12 +205,12 @@ func TestPairsAreNeverLate(t *testing.T) {
 			case r.IntN(3) == 0:
 				kind, xoff = event.ResumeSent, false
 			}
-			sender.Events = append(sender.Events, event.Event{At: at, Type: kind, Port: in, Class: 3, Period: period})
+			sender.Events = append(sender.Events, event.Event{At: at, Type: kind, Port: in, Priority: 3, Period: period})
 			if r.IntN(100) < lost {
 				continue
 			}
 			came := func(k event.Type) {
-				receiver.Events = append(receiver.Events, event.Event{At: at + 1, Type: k, Out: out, OutClass: 3, Period: by, HasPeriod: k == event.Paused})
+				receiver.Events = append(receiver.Events, event.Event{At: at + 1, Type: k, Out: out, OutPriority: 3, Period: by, HasPeriod: k == event.Paused})
 				truth[at+1] = at
 			}
 			switch {

@@ -88,7 +88,7 @@ func (s steps) least(when func(unit.Time) clocks.Interval, sign int) steps {
 	return out
 }
 
-// Values of the facts of which pause is active, and in which period a bucket is XOFF: none, or a
+// Values of the facts of which pause is active, and in which period a priority group is XOFF: none, or a
 // period and 1. A period has 8 bits, so 1 to 256 are periods, and anyPeriod is the next number: a
 // pause that carried none.
 const (
@@ -96,14 +96,14 @@ const (
 	anyPeriod = 257
 )
 
-// meet are the times at which a queue and the bucket that it waits for are in the same
+// meet are the times at which a queue and the priority group that it waits for are in the same
 // period for sure, and those at which they may be: 1 from a time on, or 0. The two are on different
 // nodes, and may use different clocks; what each may be does not depend on the other.
-func meet(queue, bucket steps, queueWhen, bucketWhen func(unit.Time) clocks.Interval) (surely, possibly steps) {
+func meet(queue, pg steps, queueWhen, pgWhen func(unit.Time) clocks.Interval) (surely, possibly steps) {
 	var m meeting
-	m.add(&m.queue, &m.bucket, noPeriod, 1)
-	m.add(&m.bucket, &m.queue, noPeriod, 1)
-	q, b := queue.turns(queueWhen), bucket.turns(bucketWhen)
+	m.add(&m.queue, &m.pg, noPeriod, 1)
+	m.add(&m.pg, &m.queue, noPeriod, 1)
+	q, b := queue.turns(queueWhen), pg.turns(pgWhen)
 	for len(q) > 0 || len(b) > 0 {
 		now := unit.Never
 		for _, of := range [...][]turn{q, b} {
@@ -112,10 +112,10 @@ func meet(queue, bucket steps, queueWhen, bucketWhen func(unit.Time) clocks.Inte
 			}
 		}
 		for ; len(q) > 0 && q[0].at == now; q = q[1:] {
-			m.add(&m.queue, &m.bucket, queue.value(q[0].n), q[0].change())
+			m.add(&m.queue, &m.pg, queue.value(q[0].n), q[0].change())
 		}
 		for ; len(b) > 0 && b[0].at == now; b = b[1:] {
-			m.add(&m.bucket, &m.queue, bucket.value(b[0].n), b[0].change())
+			m.add(&m.pg, &m.queue, pg.value(b[0].n), b[0].change())
 		}
 		surely.turn(now, m.surely())
 		possibly.turn(now, m.possibly())
@@ -141,10 +141,10 @@ func (s *steps) turn(at unit.Time, on bool) {
 	}
 }
 
-// meeting is in which periods a queue and the bucket that it waits for may be at a time.
+// meeting is in which periods a queue and the priority group that it waits for may be at a time.
 type meeting struct {
-	queue, bucket values
-	common        int // periods in which both may be
+	queue, pg values
+	common    int // periods in which both may be
 }
 
 // values counts how often a fact may have each value: the same period may be there twice, before and
@@ -169,20 +169,20 @@ func (m *meeting) add(to, other *values, is, n int) {
 	}
 }
 
-// possibly reports whether some value that the queue may have meets some that the bucket may have: a
-// period that both have, or a pause by any period with whatever period of a bucket that is XOFF.
+// possibly reports whether some value that the queue may have meets some that the priority group may have: a
+// period that both have, or a pause by any period with whatever period of a priority group that is XOFF.
 func (m *meeting) possibly() bool {
-	xoff := m.bucket.kinds > 1 || m.bucket.count[noPeriod] == 0
+	xoff := m.pg.kinds > 1 || m.pg.count[noPeriod] == 0
 	return m.common > 0 || xoff && m.queue.count[anyPeriod] > 0
 }
 
-// surely reports that each value that the queue may have meets each that the bucket may have. A
+// surely reports that each value that the queue may have meets each that the priority group may have. A
 // queue that may have several is never sure, even where each of them would do; that leaves something
-// undecided, and proves nothing wrong. Nor is a bucket sure that may be XON. With a pause by any period it
-// does not matter in which of several periods the bucket is.
+// undecided, and proves nothing wrong. Nor is a priority group sure that may be XON. With a pause by any
+// period it does not matter in which of several periods the priority group is.
 func (m *meeting) surely() bool {
-	if m.queue.kinds > 1 || m.bucket.count[noPeriod] > 0 {
+	if m.queue.kinds > 1 || m.pg.count[noPeriod] > 0 {
 		return false
 	}
-	return m.queue.count[anyPeriod] > 0 || m.common > 0 && m.bucket.kinds == 1
+	return m.queue.count[anyPeriod] > 0 || m.common > 0 && m.pg.kinds == 1
 }

@@ -14,27 +14,27 @@ import (
 // S* alone decides whether there is a deadlock. G only says of what shape it is: core, knots and
 // victims are read from it, and who declares a queue has to name one of the core.
 type Stuck struct {
-	// Queues are the queues of S*, in order of node, port, class.
+	// Queues are the queues of S*, in order of node, port, priority.
 	Queues []Queue
 	// Components are the strongly connected components of G that have a cycle, in the
 	// order of their first queues. Together they are the core.
 	Components []Component
 	// Opening are queues that are not in S*, and would be if XON stayed as it is: others of
 	// their pool are about to leave, and then they resume, with no deadlock at any time. In order
-	// of node, port, class.
+	// of node, port, priority.
 	Opening []Queue
 
 	comp    []int32 // by index of Queues: index of its component, -1 for a victim
 	nextAt  []int32 // by index of Queues: its successors are next[nextAt[i]:nextAt[i+1]]
 	next    []int32 // indices of Queues, ascending for each
-	strong  []bool  // by index of next: the edge alone holds its bucket above XON
-	flooded []bool  // by index of Queues: flooded frames of its bucket wait in S*
+	strong  []bool  // by index of next: the edge alone holds its priority group above XON
+	flooded []bool  // by index of Queues: flooded frames of its priority group wait in S*
 }
 
 // Component is a set of queues each of which waits for every other, directly or not: a strongly
 // connected component of G that has a cycle.
 type Component struct {
-	// Queues, in order of node, port, class.
+	// Queues, in order of node, port, priority.
 	Queues []Queue
 	// Knot: none of its queues waits for a queue outside it, so it is a root of the
 	// deadlock: breaking the deadlock means breaking this component.
@@ -45,10 +45,10 @@ type Component struct {
 // Kind is how a component holds itself.
 type Kind struct {
 	// Strong: it has a cycle of strong edges; a strong edge is more than XON bytes of a
-	// bucket in one queue. Without such a cycle the component is split: some bucket
+	// priority group in one queue. Without such a cycle the component is split: some priority group
 	// waits for several queues, none of which alone holds it above XON.
 	Strong bool
-	// Flooded: flooded frames hold one of its buckets.
+	// Flooded: flooded frames hold one of its priority groups.
 	Flooded bool
 }
 

@@ -17,32 +17,33 @@ import (
 type world struct {
 	f      *Fabric
 	queues []Queue // all that leave a wired port, in order
-	xoff   map[Bucket]uint8
-	xon    map[Bucket]int
+	xoff   map[PG]uint8
+	xon    map[PG]int
 	paused map[Queue]uint8
 	anyPer map[Queue]bool
 	frames []frames
-	// Of switches with Rules: what a bucket has in its headroom and outside it, and its extra threshold.
-	headroom map[Bucket][2]int
-	extra    map[Bucket]int
+	// Of switches with Rules: what a priority group has in its headroom and outside it, and its extra
+	// threshold.
+	headroom map[PG][2]int
+	extra    map[PG]int
 }
 
-// frames of a bucket that wait in exactly these ports.
+// frames of a priority group that wait in exactly these ports.
 type frames struct {
-	b       Bucket
+	b       PG
 	ports   unit.PortSet
 	bytes   int
 	flooded bool
 }
 
-func someFrames(b Bucket, ports unit.PortSet, bytes int) frames {
+func someFrames(b PG, ports unit.PortSet, bytes int) frames {
 	return frames{b, ports, bytes, ports.Len() > 1}
 }
 
 func newWorld(f *Fabric) *world {
 	w := &world{
-		f: f, xoff: map[Bucket]uint8{}, xon: map[Bucket]int{}, paused: map[Queue]uint8{}, anyPer: map[Queue]bool{},
-		headroom: map[Bucket][2]int{}, extra: map[Bucket]int{},
+		f: f, xoff: map[PG]uint8{}, xon: map[PG]int{}, paused: map[Queue]uint8{}, anyPer: map[Queue]bool{},
+		headroom: map[PG][2]int{}, extra: map[PG]int{},
 	}
 	for _, n := range f.nodes {
 		for p := range n.Ports {
@@ -65,7 +66,7 @@ func (w *world) tell(s *State) {
 		} else {
 			s.SetXON(b)
 		}
-		s.ForgetBucket(b)
+		s.ForgetPG(b)
 		s.SetHeadroom(b, w.headroom[b][0], w.headroom[b][1])
 		s.SetExtra(b, w.extra[b])
 		switch period, on := w.paused[q]; {
@@ -107,7 +108,7 @@ func (w *world) holdsIn(q Queue, set map[Queue]bool) bool {
 }
 
 // bytes of b that have a copy in some queue of the set.
-func (w *world) bytes(b Bucket, set map[Queue]bool) (sum int) {
+func (w *world) bytes(b PG, set map[Queue]bool) (sum int) {
 	for _, f := range w.frames {
 		if f.b != b {
 			continue
@@ -285,16 +286,16 @@ func switches(t testing.TB, n int, links ...[2]int) *Fabric {
 	return f
 }
 
-// Two switches, two links: four queues, four buckets, and every state of them in
-// which a bucket goes XON at 3 and holds 0, 2 or 4 bytes for its first queue, 0 or
+// Two switches, two links: four queues, four priority groups, and every state of them in
+// which a priority group goes XON at 3 and holds 0, 2 or 4 bytes for its first queue, 0 or
 // 2 for its second and 0 or 2 in frames that are flooded to both. It has hairpins,
 // split knots (2 + 2 > 3) and flooded frames that count once.
 func TestExhaustive(t *testing.T) {
 	f := switches(t, 2, [2]int{1, 2}, [2]int{1, 2})
 	w, s := newWorld(f), NewState(f)
 	deadlocks, splits, floods := 0, 0, 0
-	const perBucket = 3 * 2 * 2
-	const states = 16 * perBucket * perBucket * perBucket * perBucket
+	const perPG = 3 * 2 * 2
+	const states = 16 * perPG * perPG * perPG * perPG
 	for state := 0; state < states; state += testkit.Sized(5, 1) { // every fifth in make test
 		rest := state
 		clear(w.xoff)
@@ -310,8 +311,8 @@ func TestExhaustive(t *testing.T) {
 		}
 		for _, q := range w.queues {
 			b, _ := f.Down(q)
-			h := rest % perBucket
-			rest /= perBucket
+			h := rest % perPG
+			rest /= perPG
 			w.frames = append(w.frames, someFrames(b, 1, h%3*2), someFrames(b, 2, h/3%2*2), someFrames(b, 3, h/6*2))
 		}
 		w.tell(s)
@@ -567,21 +568,21 @@ func (w *world) change(r *rand.Rand, s *State) {
 		w.forgetNode(q.Node)
 	default:
 		s.ForgetQueue(q)
-		s.ForgetBucket(b)
+		s.ForgetPG(b)
 		w.forget(q, b)
 	}
 }
 
 func (w *world) forgetNode(id unit.NodeID) {
-	maps.DeleteFunc(w.xoff, func(b Bucket, _ uint8) bool { return b.Node == id })
+	maps.DeleteFunc(w.xoff, func(b PG, _ uint8) bool { return b.Node == id })
 	maps.DeleteFunc(w.paused, func(q Queue, _ uint8) bool { return q.Node == id })
 	maps.DeleteFunc(w.anyPer, func(q Queue, _ bool) bool { return q.Node == id })
-	maps.DeleteFunc(w.headroom, func(b Bucket, _ [2]int) bool { return b.Node == id })
-	maps.DeleteFunc(w.extra, func(b Bucket, _ int) bool { return b.Node == id })
+	maps.DeleteFunc(w.headroom, func(b PG, _ [2]int) bool { return b.Node == id })
+	maps.DeleteFunc(w.extra, func(b PG, _ int) bool { return b.Node == id })
 	w.frames = slices.DeleteFunc(w.frames, func(f frames) bool { return f.b.Node == id })
 }
 
-func (w *world) setFrames(b Bucket, ports unit.PortSet, bytes int, s *State) {
+func (w *world) setFrames(b PG, ports unit.PortSet, bytes int, s *State) {
 	now := someFrames(b, ports, bytes)
 	w.frames = slices.DeleteFunc(w.frames, func(f frames) bool { return f.b == b && f.ports == ports && f.flooded == now.flooded })
 	w.frames = append(w.frames, now)
@@ -592,7 +593,7 @@ func (w *world) setFrames(b Bucket, ports unit.PortSet, bytes int, s *State) {
 	}
 }
 
-func (w *world) forget(q Queue, b Bucket) {
+func (w *world) forget(q Queue, b PG) {
 	var kept []frames
 	for _, f := range w.frames {
 		if f.b.Node == q.Node {
@@ -610,7 +611,7 @@ func (w *world) forget(q Queue, b Bucket) {
 	w.frames = kept
 }
 
-// Two rings that share a bucket: s1 sends to s2, and s2 to s3 and s4, which both
+// Two rings that share a priority group: s1 sends to s2, and s2 to s3 and s4, which both
 // send back to s1. s2 holds 24 bytes for one and 28 for the other and resumes at
 // 36: neither arm alone holds it, both together do.
 func TestSplitKnot(t *testing.T) {
@@ -630,46 +631,46 @@ func TestSplitKnot(t *testing.T) {
 	closed(2, 2) // s2 to s4
 	closed(3, 1) // s3 to s1
 	closed(4, 1) // s4 to s1
-	s.SetHeld(Bucket{at(2, 0), 3}, 1<<1, 3, 24)
-	s.SetHeld(Bucket{at(3, 0), 3}, 1<<1, 3, 60)
-	s.SetHeld(Bucket{at(4, 0), 3}, 1<<1, 3, 60)
-	s.SetHeld(Bucket{at(1, 1), 3}, 1<<0, 3, 60)
-	s.SetHeld(Bucket{at(1, 2), 3}, 1<<0, 3, 60)
+	s.SetHeld(PG{at(2, 0), 3}, 1<<1, 3, 24)
+	s.SetHeld(PG{at(3, 0), 3}, 1<<1, 3, 60)
+	s.SetHeld(PG{at(4, 0), 3}, 1<<1, 3, 60)
+	s.SetHeld(PG{at(1, 1), 3}, 1<<0, 3, 60)
+	s.SetHeld(PG{at(1, 2), 3}, 1<<0, 3, 60)
 	if got := s.Stuck(); !got.Empty() {
 		t.Fatalf("24 bytes for one arm alone: S* is %v", got.Queues)
 	}
-	s.SetHeld(Bucket{at(2, 0), 3}, 1<<2, 3, 28)
+	s.SetHeld(PG{at(2, 0), 3}, 1<<2, 3, 28)
 	got := s.Stuck()
 	if len(got.Queues) != 5 || len(got.Components) != 1 || !got.Components[0].Knot {
 		t.Fatalf("S* is %v with components %+v, want five queues in one knot", got.Queues, got.Components)
 	}
 	// The same bytes as one flooded frame to both arms: once 36 is not above 36.
-	s.SetHeld(Bucket{at(2, 0), 3}, 1<<1, 3, 0)
-	s.SetHeld(Bucket{at(2, 0), 3}, 1<<2, 3, 0)
-	s.SetHeld(Bucket{at(2, 0), 3}, 1<<1|1<<2, 3, 36)
+	s.SetHeld(PG{at(2, 0), 3}, 1<<1, 3, 0)
+	s.SetHeld(PG{at(2, 0), 3}, 1<<2, 3, 0)
+	s.SetHeld(PG{at(2, 0), 3}, 1<<1|1<<2, 3, 36)
 	if got := s.Stuck(); !got.Empty() {
 		t.Fatalf("36 flooded bytes counted twice: S* is %v", got.Queues)
 	}
-	s.SetHeld(Bucket{at(2, 0), 3}, 1<<1|1<<2, 3, 37)
+	s.SetHeld(PG{at(2, 0), 3}, 1<<1|1<<2, 3, 37)
 	if got := s.Stuck(); len(got.Queues) != 5 {
 		t.Fatalf("37 flooded bytes: S* is %v, want five queues", got.Queues)
 	}
 }
 
-// A bucket of class 3 may wait in a queue of class 4 and nowhere else: a pause of
-// class 3 does not hold it.
-func TestClasses(t *testing.T) {
+// A priority group of priority 3 may wait in a queue of priority 4 and nowhere else: a pause of
+// priority 3 does not hold it.
+func TestPriorities(t *testing.T) {
 	f := switches(t, 2, [2]int{1, 2})
 	s := NewState(f)
 	one, two := unit.NodePort{Node: 1}, unit.NodePort{Node: 2}
 	for _, c := range []unit.Priority{3, 4} {
 		for _, np := range []unit.NodePort{one, two} {
-			s.SetXOFF(Bucket{np, c}, 9, 10)
+			s.SetXOFF(PG{np, c}, 9, 10)
 			s.SetPaused(Queue{np, c}, 9)
 		}
 	}
-	s.SetHeld(Bucket{one, 3}, 1, 4, 11)
-	s.SetHeld(Bucket{two, 4}, 1, 3, 11)
+	s.SetHeld(PG{one, 3}, 1, 4, 11)
+	s.SetHeld(PG{two, 4}, 1, 3, 11)
 	got := s.Stuck()
 	if len(got.Queues) != 2 || !got.InCore(Queue{one, 4}) || !got.InCore(Queue{two, 3}) {
 		t.Fatalf("S* is %v, want 1.0/4 and 2.0/3, each waiting for the other", got.Queues)

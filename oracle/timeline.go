@@ -89,11 +89,11 @@ func (s *story) add(e Entry) {
 		s.first(&s.paused, e, "first pause: %s stops %s, priority %d", queue)
 	case event.Resumed:
 		// What drops a queue or has it ignore its pause ends the pause, and the far end says nothing.
-		if at, acted := s.acted[Queue{queue, e.OutClass}]; !acted || at != e.At {
+		if at, acted := s.acted[Queue{queue, e.OutPriority}]; !acted || at != e.At {
 			s.first(&s.resumed, e, "first resume: %s lets %s go, priority %d", queue)
 		}
 	case event.Acted:
-		s.acted[Queue{queue, e.OutClass}] = e.At
+		s.acted[Queue{queue, e.OutPriority}] = e.At
 		s.act(e)
 	case event.Refused:
 		s.act(e)
@@ -146,7 +146,7 @@ func (s *story) act(e Entry) {
 		}
 	}
 	if e.Out != unit.NoPort {
-		text += fmt.Sprintf(" at %s, priority %d", s.fabric.LinkName(unit.NodePort{Node: e.Node, Port: e.Out}), e.OutClass)
+		text += fmt.Sprintf(" at %s, priority %d", s.fabric.LinkName(unit.NodePort{Node: e.Node, Port: e.Out}), e.OutPriority)
 	}
 	s.tell(e.At, "%s", text)
 }
@@ -180,7 +180,7 @@ func (s *story) first(done *bool, e Entry, format string, queue unit.NodePort) {
 	}
 	*done = true
 	far, _ := s.fabric.Far(queue)
-	s.tell(e.At, format, s.fabric.Name(far.Node), s.fabric.Name(queue.Node), e.OutClass)
+	s.tell(e.At, format, s.fabric.Name(far.Node), s.fabric.Name(queue.Node), e.OutPriority)
 }
 
 // finish adds the deadlocks and the findings and sorts everything by time. The sort is stable: of one time
@@ -233,7 +233,7 @@ func (d *Deadlock) firstQueue(s *Stuck) Queue {
 
 // finding is a declaration and what it was judged, with between what its latency is if clocks differ.
 func (s *story) finding(r *Result, f Finding) string {
-	text := fmt.Sprintf("%s declares %s deadlocked, priority %d: %v", s.fabric.Name(f.Queue.Node), s.fabric.LinkName(f.Queue.NodePort), f.Queue.Class, f.Outcome)
+	text := fmt.Sprintf("%s declares %s deadlocked, priority %d: %v", s.fabric.Name(f.Queue.Node), s.fabric.LinkName(f.Queue.NodePort), f.Queue.Priority, f.Outcome)
 	if f.Outcome == TruePositive {
 		text += ", " + ms(f.Latency)
 		switch {

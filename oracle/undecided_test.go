@@ -10,12 +10,12 @@ import (
 
 // sent: b_k sends a frame of the first period.
 func (s *script) sent(k unit.NodeID, what event.Type) *script {
-	return s.log(k, event.Event{Type: what, Port: in, Class: 3, Period: 1})
+	return s.log(k, event.Event{Type: what, Port: in, Priority: 3, Period: 1})
 }
 
 // refreshed: the pause of the first period comes to p_k again.
 func (s *script) refreshed(k unit.NodeID) *script {
-	return s.log(k, event.Event{Type: event.Refreshed, Out: out, OutClass: 3, Period: 1})
+	return s.log(k, event.Event{Type: event.Refreshed, Out: out, OutPriority: 3, Period: 1})
 }
 
 // almostClosed is a ring that waits for the pause of p_1, with frames to and fro between s1 and s2, and s3
@@ -93,12 +93,12 @@ func TestLoopOfSeveralClocks(t *testing.T) {
 	}
 }
 
-// TestDiagnosisOfSeveralClocks: what is said of a finding is not said of the next one of its bucket, which
-// may have been as early.
+// TestDiagnosisOfSeveralClocks: what is said of a finding is not said of the next one of its priority group,
+// which may have been as early.
 func TestDiagnosisOfSeveralClocks(t *testing.T) {
 	s := newScript(t)
 	named := func(c detect.CauseType) {
-		s.log(1, event.Event{Type: event.Cause, Port: in, Class: 3, Out: out, OutClass: 3, Cause: c, Rank: 1})
+		s.log(1, event.Event{Type: event.Cause, Port: in, Priority: 3, Out: out, OutPriority: 3, Cause: c, Rank: 1})
 	}
 	s.at(1*us).sent(2, event.PauseSent).at(10*us).sent(1, event.PauseSent).at(11*us).paused(4, 1)
 	s.at(70*us).paused(1, 1) // after 69 us, as the next one: so well are the clocks known

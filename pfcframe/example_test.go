@@ -7,7 +7,7 @@ import (
 	"softswitch/unit"
 )
 
-// Pause class 3 for as long as a frame can, and resume class 4.
+// Pause priority 3 for as long as a frame can, and resume priority 4.
 func ExamplePut() {
 	f := pfcframe.Frame{Src: [6]byte{2, 0, 0, 0, 0, 1}}
 	f.Enable.Add(3)
@@ -33,13 +33,13 @@ func ExampleParse() {
 	}
 	for c := range unit.Priority(unit.Priorities) {
 		if f.Enable.Has(c) {
-			fmt.Printf("class %d: %d quanta\n", c, f.Quanta[c])
+			fmt.Printf("priority %d: %d quanta\n", c, f.Quanta[c])
 		}
 	}
 	_, _, err = pfcframe.Parse(b[:40])
 	fmt.Println(err)
 	// Output:
-	// class 3: 65535 quanta
-	// class 4: 0 quanta
+	// priority 3: 65535 quanta
+	// priority 4: 0 quanta
 	// pfcframe: frame is shorter than 60 bytes
 }

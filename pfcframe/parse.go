@@ -77,7 +77,7 @@ func Parse(b []byte) (f Frame, pad []byte, err error) {
 		return Frame{}, nil, err
 	}
 	copy(f.Src[:], b[offSrc:])
-	f.Enable = unit.ClassSet(b[offParams+1])
+	f.Enable = unit.PrioritySet(b[offParams+1])
 	for c := range f.Quanta {
 		f.Quanta[c] = binary.BigEndian.Uint16(b[offTimers+2*c:])
 	}
@@ -88,7 +88,7 @@ func Parse(b []byte) (f Frame, pad []byte, err error) {
 }
 
 // ParsePause reads the 802.3x PAUSE frame b: its sender and for how many quanta
-// of 512 bit times all classes shall stop, 0 to resume. It is sent to Address or
+// of 512 bit times all priorities shall stop, 0 to resume. It is sent to Address or
 // to the station's own address (IEEE 802.3, 31B.1); whether an individual address
 // is the station's own is for the caller to know. Errors are those of Parse, and
 // ErrOpcode for a PFC frame too.

@@ -1,6 +1,6 @@
 // Package pfcframe is the IEEE 802.1Qbb priority-based flow control frame, bytes
 // to values and back: a MAC Control frame of exactly 60 bytes (FCS apart) that
-// pauses and resumes each of eight classes.
+// pauses and resumes each of eight priorities.
 //
 //	0                6           12    14     16     18            34              60
 //	+----------------+-----------+-----+------+------+-------------+----------------+
@@ -46,7 +46,7 @@ const (
 	Address = "\x01\x80\xc2\x00\x00\x01"
 	// EtherType is MAC Control (IEEE 802.3, 31.4.1.3).
 	EtherType = 0x8808
-	// OpcodePause is the 802.3x PAUSE, which stops all classes (Annex 31B).
+	// OpcodePause is the 802.3x PAUSE, which stops all priorities (Annex 31B).
 	OpcodePause = 0x0001
 	// OpcodePFC is priority-based flow control (Annex 31D).
 	OpcodePFC = 0x0101
@@ -60,14 +60,14 @@ const (
 	offTimers = 18
 )
 
-// Frame is the meaning of a PFC frame. The zero value enables no class.
+// Frame is the meaning of a PFC frame. The zero value enables no priority.
 type Frame struct {
 	// Src is the address of the port that sent it.
 	Src [6]byte
-	// Enable is the set of classes whose timers count; the others stay as they are.
-	Enable unit.ClassSet
-	// Quanta is how long to pause each class, in units of 512 bit times; 0 resumes.
-	// A timer whose class is not enabled has no meaning, but is carried.
+	// Enable is the set of priorities whose timers count; the others stay as they are.
+	Enable unit.PrioritySet
+	// Quanta is how long to pause each priority, in units of 512 bit times; 0 resumes.
+	// A timer whose priority is not enabled has no meaning, but is carried.
 	Quanta [unit.Priorities]uint16
 }
 

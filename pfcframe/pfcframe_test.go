@@ -18,8 +18,8 @@ import (
 
 var src = [6]byte{2, 0, 0, 0, 0, 1}
 
-// classes builds a Frame from src: quanta by class.
-func classes(quanta map[unit.Priority]uint16) pfcframe.Frame {
+// priorities builds a Frame from src: quanta by priority.
+func priorities(quanta map[unit.Priority]uint16) pfcframe.Frame {
 	f := pfcframe.Frame{Src: src}
 	for c, q := range quanta {
 		f.Enable.Add(c)
@@ -29,7 +29,7 @@ func classes(quanta map[unit.Priority]uint16) pfcframe.Frame {
 }
 
 // example is the frame of docs/format/pfc.md.
-func example() pfcframe.Frame { return classes(map[unit.Priority]uint16{3: 0xffff, 4: 0}) }
+func example() pfcframe.Frame { return priorities(map[unit.Priority]uint16{3: 0xffff, 4: 0}) }
 
 func put(f pfcframe.Frame) []byte {
 	b := make([]byte, pfcframe.Len)
@@ -85,17 +85,17 @@ func TestBytes(t *testing.T) {
 		f    pfcframe.Frame
 		want string
 	}{
-		{"no class", classes(nil), head + "0000" + strings.Repeat("0000", 8) + pad},
-		{"class 0", classes(map[unit.Priority]uint16{0: 1}), head + "0001 0001" + strings.Repeat("0000", 7) + pad},
-		{"class 7", classes(map[unit.Priority]uint16{7: 0x1234}), head + "0080" + strings.Repeat("0000", 7) + "1234" + pad},
-		{"resume of class 3", classes(map[unit.Priority]uint16{3: 0}), head + "0008" + strings.Repeat("0000", 8) + pad},
+		{"no priority", priorities(nil), head + "0000" + strings.Repeat("0000", 8) + pad},
+		{"priority 0", priorities(map[unit.Priority]uint16{0: 1}), head + "0001 0001" + strings.Repeat("0000", 7) + pad},
+		{"priority 7", priorities(map[unit.Priority]uint16{7: 0x1234}), head + "0080" + strings.Repeat("0000", 7) + "1234" + pad},
+		{"resume of priority 3", priorities(map[unit.Priority]uint16{3: 0}), head + "0008" + strings.Repeat("0000", 8) + pad},
 		{
-			"all classes",
-			classes(map[unit.Priority]uint16{0: 0x100, 1: 0x101, 2: 0x102, 3: 0x103, 4: 0x104, 5: 0x105, 6: 0x106, 7: 0x107}),
+			"all priorities",
+			priorities(map[unit.Priority]uint16{0: 0x100, 1: 0x101, 2: 0x102, 3: 0x103, 4: 0x104, 5: 0x105, 6: 0x106, 7: 0x107}),
 			head + "00ff 0100 0101 0102 0103 0104 0105 0106 0107" + pad,
 		},
 		{
-			"a timer whose class is not enabled",
+			"a timer whose priority is not enabled",
 			pfcframe.Frame{Src: src, Quanta: [8]uint16{2: 0xabcd}},
 			head + "0000 0000 0000 abcd 0000 0000 0000 0000 0000" + pad,
 		},
@@ -223,7 +223,7 @@ func TestPad(t *testing.T) {
 			continue
 		}
 		want := example()
-		if n < 26 { // the timer of class 3 is at 24
+		if n < 26 { // the timer of priority 3 is at 24
 			want.Quanta[3] &= 0xff00
 		}
 		if n < 25 {
@@ -298,7 +298,7 @@ func TestSlowTwin(t *testing.T) {
 	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
-		f := pfcframe.Frame{Enable: unit.ClassSet(r.Uint32())}
+		f := pfcframe.Frame{Enable: unit.PrioritySet(r.Uint32())}
 		binary.BigEndian.PutUint32(f.Src[2:], r.Uint32())
 		for c := range f.Quanta {
 			f.Quanta[c] = uint16(r.Uint32())

@@ -370,12 +370,12 @@ func (p *Plan) hostConfig(i int) config.Host {
 	for _, j := range p.to[i] {
 		if f := p.Scenario.Flows[j]; f.RC != nil {
 			h.Peers = append(h.Peers, config.Peer{
-				Number: p.Flows[j].Number, From: p.Fabric.Nodes[f.From].Addr, SrcPort: p.Flows[j].SrcPort, Class: int(f.Class), TTL: f.TTL,
+				Number: p.Flows[j].Number, From: p.Fabric.Nodes[f.From].Addr, SrcPort: p.Flows[j].SrcPort, Priority: int(f.Priority), TTL: f.TTL,
 			})
 		}
 	}
 	if k := p.Scenario.Congestion; k != nil && k.Control != "none" && (len(h.Peers) > 0 || slices.ContainsFunc(h.Flows, func(f config.Flow) bool { return f.RC != nil })) {
-		h.Congestion = &config.Congestion{Control: k.Control, Profile: k.Profile, CNPClass: k.CNPClass, TimesSlower: k.TimesSlower}
+		h.Congestion = &config.Congestion{Control: k.Control, Profile: k.Profile, CNPPriority: k.CNPPriority, TimesSlower: k.TimesSlower}
 	}
 	if n := p.Scenario.Buffer.Slack; n != nil {
 		h.RxSlack = *n
@@ -387,7 +387,7 @@ func (p *Plan) hostConfig(i int) config.Host {
 
 func (p *Plan) flow(f Flow, path Path) config.Flow {
 	c := config.Flow{
-		Number: path.Number, Name: f.Name, To: p.Fabric.Nodes[f.To].Addr, SrcPort: path.SrcPort, Class: int(f.Class), Stream: f.Stream,
+		Number: path.Number, Name: f.Name, To: p.Fabric.Nodes[f.To].Addr, SrcPort: path.SrcPort, Priority: int(f.Priority), Stream: f.Stream,
 	}
 	if f.RC != nil {
 		c.Transport, c.Frame = "rc", config.DefaultFrame
@@ -408,7 +408,7 @@ func (p *Plan) acts(i int) (acts []config.Act) {
 		}
 		switch e.Do {
 		case Storm:
-			add(e.At, config.Act{Do: "storm", Class: int(e.Class)})
+			add(e.At, config.Act{Do: "storm", Priority: int(e.Priority)})
 		case Slow:
 			add(e.At, config.Act{Do: "slow", Rate: e.Rate})
 		case Normal:

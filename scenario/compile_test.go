@@ -120,11 +120,11 @@ const ring = `
 name: ring
 topology: {ring: {switches: 3, hosts_per_switch: 1}, rate: 1Gbit/s, delay: 2us, overrides: [{link: s2--s1, rate: 10Mbit/s}, {link: s3--s1, delay: 5us}]}
 flows:
-  - {name: A, from: h1-0, to: h2-0, class: 4, rate: 5Mbit/s, frame: 64, size: 100000, ttl: 9, start: 1ms, stop: 2s}
+  - {name: A, from: h1-0, to: h2-0, priority: 4, rate: 5Mbit/s, frame: 64, size: 100000, ttl: 9, start: 1ms, stop: 2s}
   - {name: B, from: h1-0, to: h3-0}
 events:
   - {at: 5ms, do: normal, host: h2-0}
-  - {at: 1ms, do: storm, host: h2-0, class: 4, for: 2ms}
+  - {at: 1ms, do: storm, host: h2-0, priority: 4, for: 2ms}
   - {at: 2s, do: slow, host: h2-0, rate: 1Mbit/s}
   - {at: 10ms, do: flap, link: s1--s2, for: 5ms}
   - {at: 12ms, do: kill, switch: s3}
@@ -154,10 +154,10 @@ func TestCompile(t *testing.T) {
 		}
 	}
 	h1, h2 := p.Hosts[0], p.Hosts[1]
-	if f := h1.Flows[0]; f != (config.Flow{Number: 0, Name: "A", To: 10<<24 | 100<<16 | 1<<8 | 2, SrcPort: 49152, Class: 4, Stream: host.Stream{Rate: 5e6, Frame: 64, Size: 100000, TTL: 9, Transport: "udp", Start: unit.Millisecond, Stop: 2 * unit.Second}}) {
+	if f := h1.Flows[0]; f != (config.Flow{Number: 0, Name: "A", To: 10<<24 | 100<<16 | 1<<8 | 2, SrcPort: 49152, Priority: 4, Stream: host.Stream{Rate: 5e6, Frame: 64, Size: 100000, TTL: 9, Transport: "udp", Start: unit.Millisecond, Stop: 2 * unit.Second}}) {
 		t.Errorf("flow A is %+v", f)
 	}
-	if f := h1.Flows[1]; f != (config.Flow{Number: 1, Name: "B", To: 10<<24 | 100<<16 | 2<<8 | 2, SrcPort: 49153, Class: 3, Stream: host.Stream{Frame: 1000, TTL: 64, Transport: "udp"}}) {
+	if f := h1.Flows[1]; f != (config.Flow{Number: 1, Name: "B", To: 10<<24 | 100<<16 | 2<<8 | 2, SrcPort: 49153, Priority: 3, Stream: host.Stream{Frame: 1000, TTL: 64, Transport: "udp"}}) {
 		t.Errorf("flow B is %+v", f)
 	}
 	if fmt.Sprint(h1.GatewayMAC, h1.Address, h1.Gateway) != "02:00:00:01:00:00 10.100.0.2/24 10.100.0.1" {

@@ -17,8 +17,8 @@ type Congestion struct {
 	// Profile is the parameters of dcqcn: those of its paper, of the senders of HPCC's
 	// simulator, or of NVIDIA's NICs.
 	Profile congestion.ProfileName `yaml:"profile" schema:"paper|hpcc-sender|nvidia,default=paper"`
-	// CNPClass is the class in which receivers notify senders; it must be lossy.
-	CNPClass *int `yaml:"cnp_class" schema:"0..7,default=6"`
+	// CNPPriority is the priority in which receivers notify senders; it must be lossy.
+	CNPPriority *int `yaml:"cnp_priority" schema:"0..7,default=6" was:"cnp_class"`
 	// TimesSlower is how many times slower the scenario's links are than those for which
 	// the parameters are meant: their times are multiplied by it.
 	TimesSlower int `yaml:"times_slower" schema:"1..1000000,default=1"`
@@ -32,8 +32,8 @@ type Congestion struct {
 // congestion fills in and checks c, with the flows and the buffers of s.
 func (p *parser) congestion(s *Scenario, c *Congestion) *Congestion {
 	schema.Fill(c)
-	if slices.Contains(s.PFC.Lossless, *c.CNPClass) {
-		p.Faultf("congestion.cnp_class", "class %d is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, %v", *c.CNPClass, s.PFC.Lossless)
+	if slices.Contains(s.PFC.Lossless, *c.CNPPriority) {
+		p.Faultf("congestion.cnp_priority", "priority %d is lossless, and a CNP must not be paused by what it is to end; use a priority that is not in pfc.lossless, %v", *c.CNPPriority, s.PFC.Lossless)
 	}
 	if c.Control == "dcqcn" && c.ECN == nil && c.Phantom == nil {
 		c.ECN = &config.RED{}
@@ -41,7 +41,7 @@ func (p *parser) congestion(s *Scenario, c *Congestion) *Congestion {
 	}
 	config.CheckRED(p.Doc, "congestion.ecn", c.ECN)
 	if c.marks() && len(s.PFC.Lossless) == 0 {
-		p.Faultf("congestion", "there is no lossless class, so that nothing is marked; name some in pfc.lossless")
+		p.Faultf("congestion", "there is no lossless priority, so that nothing is marked; name some in pfc.lossless")
 	}
 	if c.ECN != nil {
 		s.Warnings = append(s.Warnings, config.WarnRED(p.Doc, "congestion.ecn", c.ECN, s.lowestXOFF())...)
@@ -52,7 +52,7 @@ func (p *parser) congestion(s *Scenario, c *Congestion) *Congestion {
 // marks reports whether switches mark.
 func (c *Congestion) marks() bool { return c != nil && (c.ECN != nil || c.Phantom != nil) }
 
-// lowestXOFF is the lowest XOFF threshold of any bucket; of a dynamic one, where it is alone.
+// lowestXOFF is the lowest XOFF threshold of any priority group; of a dynamic one, where it is alone.
 func (s *Scenario) lowestXOFF() int {
 	lowest := s.Buffer.XOFFThreshold()
 	if v := s.Prevention; v != nil && v.Thresholds != nil {

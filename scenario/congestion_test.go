@@ -36,12 +36,12 @@ func TestCongestion(t *testing.T) {
 	phantom := &config.Phantom{Drain: 90, Mark: 6144}
 	for key, want := range map[string]*Congestion{
 		"":                              nil,
-		"congestion: {}":                {Control: "dcqcn", Profile: "paper", CNPClass: new(6), TimesSlower: 1, ECN: red(0)},
-		"congestion: {control: timely}": {Control: "timely", Profile: "paper", CNPClass: new(6), TimesSlower: 1},
-		"congestion: {profile: hpcc}":   {Control: "dcqcn", Profile: "hpcc-sender", CNPClass: new(6), TimesSlower: 1, ECN: red(0)},
-		"congestion: {control: none, ecn: {kmax: 9000}}":         {Control: "none", Profile: "paper", CNPClass: new(6), TimesSlower: 1, ECN: red(9000)},
-		"congestion: {phantom: {drain: 90}, profile: nvidia}":    {Control: "dcqcn", Profile: "nvidia", CNPClass: new(6), TimesSlower: 1, Phantom: phantom},
-		"congestion: {cnp_class: 0, times_slower: 400, ecn: {}}": {Control: "dcqcn", Profile: "paper", CNPClass: new(0), TimesSlower: 400, ECN: red(0)},
+		"congestion: {}":                {Control: "dcqcn", Profile: "paper", CNPPriority: new(6), TimesSlower: 1, ECN: red(0)},
+		"congestion: {control: timely}": {Control: "timely", Profile: "paper", CNPPriority: new(6), TimesSlower: 1},
+		"congestion: {profile: hpcc}":   {Control: "dcqcn", Profile: "hpcc-sender", CNPPriority: new(6), TimesSlower: 1, ECN: red(0)},
+		"congestion: {control: none, ecn: {kmax: 9000}}":            {Control: "none", Profile: "paper", CNPPriority: new(6), TimesSlower: 1, ECN: red(9000)},
+		"congestion: {phantom: {drain: 90}, profile: nvidia}":       {Control: "dcqcn", Profile: "nvidia", CNPPriority: new(6), TimesSlower: 1, Phantom: phantom},
+		"congestion: {cnp_priority: 0, times_slower: 400, ecn: {}}": {Control: "dcqcn", Profile: "paper", CNPPriority: new(0), TimesSlower: 400, ECN: red(0)},
 	} {
 		s, err := controlled(t, key)
 		if err != nil || len(s.Warnings) > 0 || !reflect.DeepEqual(s.Congestion, want) {
@@ -59,8 +59,8 @@ func TestCongestion(t *testing.T) {
 				}
 				continue
 			}
-			if got := sw.ECN; got == nil || !reflect.DeepEqual(got.RED, want.ECN) || !reflect.DeepEqual(got.Phantom, want.Phantom) || !reflect.DeepEqual(got.Classes, []int{3, 4}) {
-				t.Errorf("%s: %s marks by %+v, want what the scenario says in classes 3 and 4", key, sw.Name, got)
+			if got := sw.ECN; got == nil || !reflect.DeepEqual(got.RED, want.ECN) || !reflect.DeepEqual(got.Phantom, want.Phantom) || !reflect.DeepEqual(got.Priorities, []int{3, 4}) {
+				t.Errorf("%s: %s marks by %+v, want what the scenario says in priorities 3 and 4", key, sw.Name, got)
 			}
 		}
 	}
@@ -71,15 +71,15 @@ func TestCongestionRefused(t *testing.T) {
 	for key, want := range map[string]string{
 		"congestion: {control: dqcn}":                                                `c.yaml:10: congestion.control: "dqcn" (did you mean "dcqcn"?); use none, dcqcn, timely`,
 		"congestion: {profile: fast}":                                                `c.yaml:10: congestion.profile: "fast"; use paper, hpcc-sender, nvidia`,
-		"congestion: {cnp_class: 4}":                                                 `c.yaml:10: congestion.cnp_class: class 4 is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, [3 4]`,
-		"congestion: {cnp_class: 8}":                                                 `c.yaml:10: congestion.cnp_class: 8: use 0 to 7`,
+		"congestion: {cnp_priority: 4}":                                              `c.yaml:10: congestion.cnp_priority: priority 4 is lossless, and a CNP must not be paused by what it is to end; use a priority that is not in pfc.lossless, [3 4]`,
+		"congestion: {cnp_priority: 8}":                                              `c.yaml:10: congestion.cnp_priority: 8: use 0 to 7`,
 		"congestion: {times_slower: 0}":                                              `c.yaml:10: congestion.times_slower: 0: use 1 to 1000000`,
 		"congestion: {ecn: {kmin: 30721}}":                                           `c.yaml:10: congestion.ecn.kmin: 30721, and kmax is 30720: marking begins at kmin, so use 0 to kmax`,
 		"congestion: {phantom: {drain: 101}}":                                        `c.yaml:10: congestion.phantom.drain: 101: use 1 to 100`,
 		"congestion: {}\nbuffer: {dynamic_th: -9223372036854775808}":                 "c.yaml:11: buffer.dynamic_th: -9223372036854775808: use -7 to 3",
-		"congestion: {}\npfc: {lossless: []}":                                        `c.yaml:10: congestion: there is no lossless class, so that nothing is marked; name some in pfc.lossless`,
-		"congestion: {ecn: {kmax: 40961}}":                                           "warning: c.yaml:10: congestion.ecn.kmax: 40961 bytes, and a bucket pauses its upstream at 40960: pauses come before every frame is marked; use at most that, or a higher buffer.static_th",
-		"congestion: {ecn: {kmax: 20000}}\nbuffer: {static_th: 8192}":                "warning: c.yaml:10: congestion.ecn.kmax: 20000 bytes, and a bucket pauses its upstream at 12288: pauses come before every frame is marked; use at most that, or a higher buffer.static_th",
+		"congestion: {}\npfc: {lossless: []}":                                        `c.yaml:10: congestion: there is no lossless priority, so that nothing is marked; name some in pfc.lossless`,
+		"congestion: {ecn: {kmax: 40961}}":                                           "warning: c.yaml:10: congestion.ecn.kmax: 40961 bytes, and a priority group pauses its upstream at 40960: pauses come before every frame is marked; use at most that, or a higher buffer.static_th",
+		"congestion: {ecn: {kmax: 20000}}\nbuffer: {static_th: 8192}":                "warning: c.yaml:10: congestion.ecn.kmax: 20000 bytes, and a priority group pauses its upstream at 12288: pauses come before every frame is marked; use at most that, or a higher buffer.static_th",
 		"congestion: {control: none}\npfc: {lossless: []}":                           "",
 		"congestion: {ecn: {kmax: 40960}}":                                           "",
 		"congestion: {control: none, ecn: {kmax: 1048577}}\nbuffer: {dynamic_th: 0}": "",
@@ -103,7 +103,7 @@ duration: 5ms
 prevention: {thresholds: {down: {static_th: 4096}}}
 congestion: {}
 `), known)
-	if err != nil || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "30720 bytes, and a bucket pauses its upstream at 8192") {
+	if err != nil || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "30720 bytes, and a priority group pauses its upstream at 8192") {
 		t.Errorf("thresholds of ports: %v, warnings %q, want one with 30720 and 8192", err, s.Warnings)
 	}
 }

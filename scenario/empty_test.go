@@ -19,9 +19,9 @@ topology:
   loss: 1%
   overrides: [{link: h1--s1, delay: , jitter: "", rate: , loss: ""}]
 flows:
-  - {name: A, from: h1, to: h2, start: , stop: , class: , rate: "", frame: , ttl: }
+  - {name: A, from: h1, to: h2, start: , stop: , priority: , rate: "", frame: , ttl: }
 `
-	without := strings.NewReplacer(`, delay: , jitter: "", rate: , loss: ""`, "", `, start: , stop: , class: , rate: "", frame: , ttl: `, "").Replace(with)
+	without := strings.NewReplacer(`, delay: , jitter: "", rate: , loss: ""`, "", `, start: , stop: , priority: , rate: "", frame: , ttl: `, "").Replace(with)
 	got, want := compile(t, "x.yaml", with), compile(t, "x.yaml", without)
 	if with == without || !reflect.DeepEqual(got.Links, want.Links) || !reflect.DeepEqual(got.Hosts, want.Hosts) || !reflect.DeepEqual(got.Switches, want.Switches) {
 		t.Errorf("links %+v, hosts %+v,\nwant %+v, %+v", got.Links, got.Hosts, want.Links, want.Hosts)

@@ -35,7 +35,7 @@ type file struct {
 	Host fileHost `yaml:"host"`
 	// PFC is how switches and hosts pause.
 	PFC config.PFC `yaml:"pfc"`
-	// Trust is the field that gives a frame its class.
+	// Trust is the field that gives a frame its priority.
 	Trust string `yaml:"trust" schema:"dscp|pcp,default=dscp"`
 	// Auth is how switches authenticate what they say to each other on a link: pauses, labels
 	// and messages (docs/format/auth.md).
@@ -239,8 +239,8 @@ type fileFlow struct {
 	// From is where it begins. A list is one flow from each, called Name-host.
 	From strictyaml.Some[string] `yaml:"from" schema:"host,required"`
 	To   string                  `yaml:"to" schema:"host,required"`
-	// Class is the traffic class, and so the PFC priority.
-	Class *int `yaml:"class" schema:"0..7,default=3"`
+	// Priority is the PFC priority of its frames.
+	Priority *int `yaml:"priority" schema:"0..7,default=3" was:"class"`
 
 	host.Stream `yaml:",inline"`
 	// Start is relative to the start of the scenario, as all times are. 500ms±1ms, or 500ms+-1ms, is
@@ -270,8 +270,8 @@ type fileEvent struct {
 	Host string `yaml:"host" schema:"host"`
 	// From is the end of Link that the frame comes from.
 	From string `yaml:"from" schema:"node"`
-	// Class that a storm pauses; it must be lossless.
-	Class *int `yaml:"class" schema:"0..7,default=3"`
+	// Priority that a storm pauses; it must be lossless.
+	Priority *int `yaml:"priority" schema:"0..7,default=3" was:"class"`
 	// Rate at which a slow receiver drains, above zero.
 	Rate unit.Rate `yaml:"rate" schema:"rate"`
 	// For is how long it lasts; permanently if missing.
@@ -303,7 +303,7 @@ type fileExpect struct {
 // Defaults of a file.
 const (
 	defaultDetector = "itsy"
-	defaultClass    = 3
+	defaultPriority = 3
 )
 
 // LogLimitKey is the key of a file that says how long event logs may become.

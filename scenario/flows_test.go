@@ -14,7 +14,7 @@ func TestSeveralFlows(t *testing.T) {
 name: x
 topology: {fattree: {k: 4}, rate: 1Gbit/s}
 flows:
-  - {name: A, from: [h0-0-0, h0-0-1], to: h1-0-0, count: 2, class: 4}
+  - {name: A, from: [h0-0-0, h0-0-1], to: h1-0-0, count: 2, priority: 4}
   - {name: B, from: [h2-0-0], to: h1-0-0}
   - {name: C, from: h3-0-0, to: h1-0-0, via: [core3], count: 40}
 duration: 1s
@@ -24,7 +24,7 @@ duration: 1s
 	ports := map[string]bool{}
 	for i, f := range p.Scenario.Flows {
 		if i < 6 {
-			got = append(got, fmt.Sprintf("%s %s %d", f.Name, p.Fabric.Nodes[f.From].Name, f.Class))
+			got = append(got, fmt.Sprintf("%s %s %d", f.Name, p.Fabric.Nodes[f.From].Name, f.Priority))
 		}
 		ports[fmt.Sprint(f.From, f.To, p.Flows[i].SrcPort)] = true
 		if int(p.Flows[i].Number) != i {

@@ -17,7 +17,7 @@ func Format(known Known) schema.Format {
 			reflect.TypeFor[fileTopology](): {OneOf: [][]string{{"fattree"}, {"ring"}, {"leafspine"}, {"jellyfish"}, {"dragonfly"}, {"switches", "hosts", "links"}}},
 			reflect.TypeFor[fileRewire]():   {OneOf: [][]string{{"remove"}, {"add"}, {"swap"}}},
 			reflect.TypeFor[fileWorkload](): {OneOf: [][]string{{"sizes"}, {"size"}, {"cdf"}}, CaseOf: "pattern", Cases: patterns},
-			reflect.TypeFor[fileLimit]():    {OneOf: [][]string{{"flow"}, {"class"}}},
+			reflect.TypeFor[fileLimit]():    {OneOf: [][]string{{"flow"}, {"priority"}}},
 			reflect.TypeFor[fileEvent]():    {CaseOf: "do", Cases: eventCases},
 		},
 		Choices: map[string][]string{

@@ -163,7 +163,7 @@ var builders = []string{
 
 // workloads are one of each pattern.
 var workloads = []string{
-	"{name: a, pattern: random, hosts: all, sizes: hadoop, load: 0.5, on: 10us, off: 20us, start: 1us, stop: 90us, seed: 3, class: 4, frame: 500, ttl: 9}",
+	"{name: a, pattern: random, hosts: all, sizes: hadoop, load: 0.5, on: 10us, off: 20us, start: 1us, stop: 90us, seed: 3, priority: 4, frame: 500, ttl: 9}",
 	"{name: a, pattern: permutation, size: 1000, load: 1, transport: rc, rc: {message: 500}}",
 	"{name: a, pattern: incast, cdf: \"10 100\", fan_in: 3, period: 50us, hosts: [h0-0-0, h0-0-1, h1-0-0, h1-0-1]}",
 	"[{name: a, pattern: alltoall, size: 1000}, {name: b, pattern: ring-allreduce, size: 1000, chunks: 2}, {name: c, pattern: tree-allreduce, size: 9, period: 1us}]",
@@ -273,7 +273,7 @@ expect: {detected: either}
 		{"links: [s1--s2", "links: [s1-s2"},
 		{"rate: line", "rate: fast"},
 		{"rate: line", "ttl: 256"},
-		{"rate: line", "class: 8"},
+		{"rate: line", "priority: 8"},
 		{"rate: line", "frame: 63"},
 		{"from: h1, ", ""},
 		{"do: slow", "do: sleep"},

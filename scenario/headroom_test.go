@@ -47,7 +47,7 @@ func TestHeadroomOfLinks(t *testing.T) {
 		{"quanta", "delay: 1us", "pfc: {response: 100}\n", "to-h1:36864! to-s2:36864! to-s1:36864! to-h2:36864! h1:147456 h2:147456", ""},
 		{"cells", "delay: 1us", "buffer: {cell: 208}\n", "to-h1:90112! to-s2:90112! to-s1:90112! to-h2:90112! h1:131072 h2:131072", ""},
 		{"jumbo frames", "mtu: 9216", "", usual, ""},
-		{"no lossless class", "delay: 2us", "pfc: {lossless: []}\n", usual, ""},
+		{"no lossless priority", "delay: 2us", "pfc: {lossless: []}\n", usual, ""},
 		{
 			"xoff", "delay: 2us", "buffer: {xoff: 30720}\n", "to-h1:30720 to-s2:30720 to-s1:30720 to-h2:30720 h1:221184 h2:221184",
 			"long.yaml:8: buffer.xoff: 30720 bytes, and s1 to h1 (100Gbit/s, 2µs; 3 more like it) needs 54606: lossless frames can be lost; use 55296 or more, or leave it out",

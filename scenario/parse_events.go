@@ -24,7 +24,7 @@ var eventCases = []schema.Case{
 	{Is: string(Kill), Must: []string{"switch"}, Text: "The switch dies and does not come back."},
 	{Is: string(Stop), Must: []string{"switch"}, Text: "The switch freezes: its links stay up, and it reads and sends nothing."},
 	{Is: string(Continue), Must: []string{"switch"}, Text: "The switch goes on from where it stopped."},
-	{Is: string(Storm), Must: []string{"host"}, May: []string{"class", "for"}, Text: "The host pauses the class without end, whatever its buffer holds."},
+	{Is: string(Storm), Must: []string{"host"}, May: []string{"priority", "for"}, Text: "The host pauses the priority without end, whatever its buffer holds."},
 	{Is: string(Slow), Must: []string{"host", "rate"}, May: []string{"for"}, Text: "The host's receiver drains at `rate`."},
 	{Is: string(Normal), Must: []string{"host"}, Text: "The host behaves again."},
 	{Is: string(Lose), Must: []string{"link", "from", "nth"}, Text: "The nth control frame (PFC, a message of a detector) from then on is lost on the link."},
@@ -107,7 +107,7 @@ func (p *parser) keys(path, do string, must, may []string) bool {
 			ok = false
 		}
 	}
-	for _, key := range []string{"link", "switch", "host", "from", "class", "rate", "for", "nth", "frame", "back", "flip"} {
+	for _, key := range []string{"link", "switch", "host", "from", "priority", "rate", "for", "nth", "frame", "back", "flip"} {
 		if p.Has(path+"."+key) && !slices.Contains(must, key) && !slices.Contains(may, key) {
 			p.Faultf(path+"."+key, "%s has no such key; its keys are %s", do, strings.Join(append(append([]string{"at", "do"}, must...), may...), ", "))
 			ok = false
@@ -132,7 +132,7 @@ func (p *parser) event(path string, e fileEvent) (ev Event) {
 		ev.Node = p.linkEnd(path+".from", e.From, ev.Link)
 	}
 	if Do(e.Do) == Storm {
-		ev.Class = p.losslessClass(path+".class", or(e.Class, defaultClass))
+		ev.Priority = p.losslessPriority(path+".priority", or(e.Priority, defaultPriority))
 	}
 	if p.Has(path + ".rate") {
 		ev.Rate = aboveZero(p, path+".rate", e.Rate, exampleRate)
@@ -166,9 +166,9 @@ func (p *parser) linkEnd(path, name string, link int) int {
 	return l.A.Node
 }
 
-func (p *parser) losslessClass(path string, c int) unit.Priority {
+func (p *parser) losslessPriority(path string, c int) unit.Priority {
 	if !slices.Contains(p.lossless, c) {
-		p.Faultf(path, "class %d is not lossless; use one of %v, or add it to pfc.lossless", c, p.lossless)
+		p.Faultf(path, "priority %d is not lossless; use one of %v, or add it to pfc.lossless", c, p.lossless)
 	}
 	return unit.Priority(c)
 }

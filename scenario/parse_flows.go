@@ -127,7 +127,7 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 	p.checkStart(path+".start", f.Start)
 	config.CheckRC(p.Doc, path, f.Transport == "rc", f.RC, p.mtu)
 	f.Stream.Start = f.Start.at
-	flow := Flow{Name: f.Name, at: path, Class: unit.Priority(*f.Class), Jitter: f.Start.jitter, Stream: f.Stream}
+	flow := Flow{Name: f.Name, at: path, Priority: unit.Priority(*f.Priority), Jitter: f.Start.jitter, Stream: f.Stream}
 	if f.Transport == "rc" {
 		if flow.Frame = host.FrameOf(f.RC.PathMTU); p.Given(path + ".frame") {
 			p.Faultf(path+".frame", "%d: frames of a flow of transport rc are as long as rc.path_mtu makes them; leave it out", f.Frame)

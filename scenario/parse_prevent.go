@@ -11,14 +11,14 @@ import (
 )
 
 // filePrevention is ways to prevent deadlocks. They can be combined, except tagger and
-// ttl_band, which both set a frame's class.
+// ttl_band, which both set a frame's priority.
 type filePrevention struct {
-	// Tagger changes the class of a frame where it turns from down to up, so that
-	// buffers of one class cannot wait for each other in a cycle.
+	// Tagger changes the priority of a frame where it turns from down to up, so that
+	// buffers of one priority cannot wait for each other in a cycle.
 	Tagger *fileTagger `yaml:"tagger"`
 	// NoFlood keeps lossless frames from being flooded.
 	NoFlood bool `yaml:"no_flood" schema:",default=false"`
-	// TTLBand is how many TTLs share a lossless class.
+	// TTLBand is how many TTLs share a lossless priority.
 	TTLBand *int `yaml:"ttl_band" schema:"1..255"`
 	// Limits drop lossless frames above a rate.
 	Limits []fileLimit `yaml:"limits"`
@@ -28,11 +28,11 @@ type filePrevention struct {
 
 // fileTagger is the settings of Tagger.
 type fileTagger struct {
-	// Lossless is the number of lossless tags: the first classes of pfc.lossless.
+	// Lossless is the number of lossless tags: the first priorities of pfc.lossless.
 	Lossless int `yaml:"lossless" schema:"1..8,required"`
 }
 
-// fileLimit is a limit for a flow or for a class, one of the two.
+// fileLimit is a limit for a flow or for a priority, one of the two.
 type fileLimit struct {
 	// At is the switch.
 	At string `yaml:"at" schema:"switch,required"`
@@ -40,8 +40,8 @@ type fileLimit struct {
 	Port string `yaml:"port" schema:"node,required"`
 	// Flow by its name.
 	Flow string `yaml:"flow" schema:"flow"`
-	// Class, which must be lossless.
-	Class *int `yaml:"class" schema:"0..7"`
+	// Priority, which must be lossless.
+	Priority *int `yaml:"priority" schema:"0..7" was:"class"`
 	// Rate above which frames are dropped.
 	Rate unit.Rate `yaml:"rate" schema:"rate,required"`
 }
@@ -74,7 +74,7 @@ func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
 	if f.TTLBand != nil {
 		v.TTLBand = *f.TTLBand
 		if f.Tagger != nil {
-			p.Faultf(path+".ttl_band", "%d, and there is tagger: one of the two gives a frame its class", *f.TTLBand)
+			p.Faultf(path+".ttl_band", "%d, and there is tagger: one of the two gives a frame its priority", *f.TTLBand)
 		}
 	}
 	v.NoFlood = f.NoFlood
@@ -91,10 +91,10 @@ func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
 func (p *parser) limits(s *Scenario, path string, f fileLimit) (limits []Limit) {
 	limit := Limit{Flow: AnyFlow, Rate: aboveZero(p, path+".rate", f.Rate, exampleRate)}
 	switch {
-	case (f.Flow == "") == (f.Class == nil):
-		p.Faultf(path, "a limit is for a flow or for a class: write one of the two")
-	case f.Class != nil:
-		limit.Class = p.losslessClass(path+".class", *f.Class)
+	case (f.Flow == "") == (f.Priority == nil):
+		p.Faultf(path, "a limit is for a flow or for a priority: write one of the two")
+	case f.Priority != nil:
+		limit.Priority = p.losslessPriority(path+".priority", *f.Priority)
 	default:
 		limit.Flow = p.flowIndex(s, path+".flow", f.Flow)
 	}
@@ -121,8 +121,8 @@ func (p *parser) flowIndex(s *Scenario, path, name string) int {
 	var names []string
 	for i, f := range s.Flows {
 		if f.Name == name {
-			if !slices.Contains(p.lossless, int(f.Class)) {
-				p.Faultf(path, "%q is in class %d, which is not lossless: only lossless frames are limited", name, f.Class)
+			if !slices.Contains(p.lossless, int(f.Priority)) {
+				p.Faultf(path, "%q is in priority %d, which is not lossless: only lossless frames are limited", name, f.Priority)
 			}
 			return i
 		}

@@ -44,8 +44,8 @@ type fileWorkload struct {
 	Period unit.Time `yaml:"period" schema:"time"`
 	// Chunks is how many messages each host's part is divided into, all in flight at once.
 	Chunks *int `yaml:"chunks" schema:"1..64,default=1"`
-	// Class, Transport, RC, Frame and TTL are as those of flows.
-	Class     *int     `yaml:"class" schema:"0..7,default=3"`
+	// Priority, Transport, RC, Frame and TTL are as those of flows.
+	Priority  *int     `yaml:"priority" schema:"0..7,default=3" was:"class"`
 	Transport string   `yaml:"transport" schema:"udp|rc,default=udp"`
 	RC        *host.RC `yaml:"rc"`
 	Frame     *int     `yaml:"frame" schema:"64..9216,default=1000"`
@@ -97,7 +97,7 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 	if f.Name == "" {
 		p.Faultf(path+".name", "missing: a workload has a name")
 	}
-	common := p.flow(path, fileFlow{Name: f.Name, Class: f.Class, Stream: host.Stream{Transport: f.Transport, RC: f.RC, Frame: or(f.Frame, 0), TTL: or(f.TTL, 0)}})
+	common := p.flow(path, fileFlow{Name: f.Name, Priority: f.Priority, Stream: host.Stream{Transport: f.Transport, RC: f.RC, Frame: or(f.Frame, 0), TTL: or(f.TTL, 0)}})
 	p.patternKeys(path, f.Pattern)
 	w := workload.Spec{
 		Pattern: workload.Pattern(f.Pattern), Sizes: p.sizes(path, f), Load: p.share(path+".load", f.Load),

@@ -22,7 +22,7 @@ type Prevention struct {
 	// NoFlood keeps lossless frames from being flooded (Guo et al., "RDMA over Commodity
 	// Ethernet at Scale", section 4.2).
 	NoFlood bool
-	// TTLBand is how many TTLs share a lossless class (Hu et al., "Deadlocks in
+	// TTLBand is how many TTLs share a lossless priority (Hu et al., "Deadlocks in
 	// Datacenter Networks", section 4), 0 if all TTLs do: the last of PFC.Lossless has
 	// the lowest TTLs, the first all that remain.
 	TTLBand int
@@ -32,16 +32,16 @@ type Prevention struct {
 }
 
 // Limit drops frames that arrive at a port of switch At above Rate: those of Flow, or,
-// if that is AnyFlow, all lossless frames of Class.
+// if that is AnyFlow, all lossless frames of Priority.
 type Limit struct {
-	At    int
-	Port  unit.Port
-	Flow  int
-	Class unit.Priority
-	Rate  unit.Rate
+	At       int
+	Port     unit.Port
+	Flow     int
+	Priority unit.Priority
+	Rate     unit.Rate
 }
 
-// AnyFlow is the Flow of a Limit for a class.
+// AnyFlow is the Flow of a Limit for a priority.
 const AnyFlow = -1
 
 // preventions are those that Prevent can apply, by name.
@@ -57,7 +57,7 @@ var preventions = []struct {
 }
 
 // Prevent adds a prevention to s, with suitable values: "tagger", "no-flood",
-// "ttl-bands", "limit" or "thresholds". It may make up to seven classes lossless. The
+// "ttl-bands", "limit" or "thresholds". It may make up to seven priorities lossless. The
 // error says why the prevention does not apply; s is unchanged then.
 func (s *Scenario) Prevent(name string) error {
 	var names []string
@@ -100,7 +100,7 @@ func (s *Scenario) preventByTags() error {
 	}
 	v := s.prevented()
 	if v.TTLBand > 0 {
-		return errors.New("a frame has the class of its TTL already")
+		return errors.New("a frame has the priority of its TTL already")
 	}
 	lossless, err := s.moreLossless(k)
 	if err != nil {
@@ -122,18 +122,18 @@ func turns(levels []int, hops []topo.Hop) (n int) {
 	return n
 }
 
-// moreLossless returns s's lossless classes, extended to n by the highest classes that
+// moreLossless returns s's lossless priorities, extended to n by the highest priorities that
 // no flow uses.
 func (s *Scenario) moreLossless(n int) ([]int, error) {
 	lossless := slices.Clone(s.PFC.Lossless)
 	for c := unit.Priorities - 1; c > 0 && len(lossless) < n; c-- {
-		used := slices.ContainsFunc(s.Flows, func(f Flow) bool { return int(f.Class) == c })
+		used := slices.ContainsFunc(s.Flows, func(f Flow) bool { return int(f.Priority) == c })
 		if !used && !slices.Contains(lossless, c) {
 			lossless = append(lossless, c)
 		}
 	}
 	if len(lossless) < n {
-		return nil, fmt.Errorf("it takes %d lossless classes, and with those of flows that are lossy there are only %d", n, len(lossless))
+		return nil, fmt.Errorf("it takes %d lossless priorities, and with those of flows that are lossy there are only %d", n, len(lossless))
 	}
 	return lossless, nil
 }
@@ -149,7 +149,7 @@ func (s *Scenario) preventFlooding() error {
 }
 
 // preventByTTL gives the routing loop that the flows are caught in bands so narrow that
-// no frame goes round more than once in one class.
+// no frame goes round more than once in one priority.
 func (s *Scenario) preventByTTL() error {
 	p, err := Compile(s)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Scenario) preventByTTL() error {
 	}
 	v := s.prevented()
 	if v.Tags > 0 {
-		return errors.New("a frame has the class of its tag already")
+		return errors.New("a frame has the priority of its tag already")
 	}
 	ttl := 0
 	for i, f := range s.Flows {
@@ -178,11 +178,11 @@ func (s *Scenario) preventByTTL() error {
 	return nil
 }
 
-// maxLossless leaves one class for lossy traffic.
+// maxLossless leaves one priority for lossy traffic.
 const maxLossless = unit.Priorities - 1
 
 func (p *Plan) lossless(flow int) bool {
-	return slices.Contains(p.Scenario.PFC.Lossless, int(p.Scenario.Flows[flow].Class))
+	return slices.Contains(p.Scenario.PFC.Lossless, int(p.Scenario.Flows[flow].Priority))
 }
 
 // routingLoop is a loop that catches a flow.
@@ -397,7 +397,7 @@ func (p *Plan) prevent(c *config.Switch, i int) {
 	c.TTLBand, c.NoFlood = v.TTLBand, v.NoFlood
 	if p.Tagging != nil {
 		for _, r := range p.Tagging.Rules[i] {
-			c.Rewrite = append(c.Rewrite, config.Rewrite{Class: int(r.Class), In: list(r.In), Out: list(r.Out), To: int(r.To)})
+			c.Rewrite = append(c.Rewrite, config.Rewrite{Priority: int(r.Priority), In: list(r.In), Out: list(r.Out), To: int(r.To)})
 		}
 		p.share(c)
 	}
@@ -407,20 +407,20 @@ func (p *Plan) prevent(c *config.Switch, i int) {
 	}
 }
 
-// share makes the tags, and the class of frames without one, share links evenly: with
+// share makes the tags, and the priority of frames without one, share links evenly: with
 // strict priorities, frames that turned up would starve those that go straight.
 func (p *Plan) share(c *config.Switch) {
 	c.Sched = map[int]config.Sched{}
-	for _, class := range append(slices.Clone(p.Tagging.Tags), p.Tagging.Lossy) {
-		c.Sched[int(class)] = config.Sched{Type: "dwrr", Weight: 1}
+	for _, priority := range append(slices.Clone(p.Tagging.Tags), p.Tagging.Lossy) {
+		c.Sched[int(priority)] = config.Sched{Type: "dwrr", Weight: 1}
 	}
 }
 
 func (p *Plan) limit(l Limit) config.Limit {
 	c := config.Limit{Port: int(l.Port), Rate: l.Rate}
 	if l.Flow == AnyFlow {
-		class := int(l.Class)
-		c.Class = &class
+		priority := int(l.Priority)
+		c.Priority = &priority
 		return c
 	}
 	f := p.Scenario.Flows[l.Flow]

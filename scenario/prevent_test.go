@@ -20,7 +20,7 @@ prevention:
   no_flood: true
   limits:
     - {at: edge0-0, port: h0-0-0, flow: A, rate: 2Mbit/s}
-    - {at: core0, port: agg1-0, class: 4, rate: 50Mbit/s}
+    - {at: core0, port: agg1-0, priority: 4, rate: 50Mbit/s}
   thresholds: {down: {static_th: 20000}, up: {static_th: 50000, xon_offset: 1000}, per_level: 4000}
 duration: 1s
 `
@@ -34,12 +34,12 @@ func switchOf(t *testing.T, p *Plan, name string) (rewrite, limits, thresholds s
 	}
 	c := p.Switches[i]
 	for _, r := range c.Rewrite {
-		rewrite += fmt.Sprintf("%d %v %v %d; ", r.Class, r.In, r.Out, r.To)
+		rewrite += fmt.Sprintf("%d %v %v %d; ", r.Priority, r.In, r.Out, r.To)
 	}
 	for _, l := range c.Limits {
 		of := ""
-		if l.Class != nil {
-			of = fmt.Sprintf("class %d", *l.Class)
+		if l.Priority != nil {
+			of = fmt.Sprintf("priority %d", *l.Priority)
 		} else {
 			of = fmt.Sprintf("%s to %s from %d", l.Flow.From, l.Flow.To, l.Flow.SrcPort)
 		}
@@ -58,7 +58,7 @@ func TestPreventionCompiles(t *testing.T) {
 	p := compile(t, "x.yaml", prevented)
 	checkPlan(t, p)
 	for name, want := range map[string][3]string{
-		"core0":   {"", "1 class 4 50Mbit/s; ", "28000-44864 28000-44864 28000-44864 28000-44864 "},
+		"core0":   {"", "1 priority 4 50Mbit/s; ", "28000-44864 28000-44864 28000-44864 28000-44864 "},
 		"agg0-0":  {"3 [2 3] [2 3] 4; 4 [2 3] [2 3] 0; ", "", "24000-40864 24000-40864 54000-5000 54000-5000 "},
 		"edge0-0": {"3 [2 3] [2 3] 4; 4 [2 3] [2 3] 0; ", "0 10.0.0.2 to 10.1.0.2 from 49152 2Mbit/s; ", "20000-36864 20000-36864 50000-1000 50000-1000 "},
 	} {
@@ -130,7 +130,7 @@ func TestPreventValues(t *testing.T) {
 	if err := s.Prevent("ttl-bands"); err != nil || s.Prevention.TTLBand != 10 || fmt.Sprint(s.PFC.Lossless) != "[1 2 3 4 5 6 7]" {
 		t.Errorf("%v: bands of %d in %v, want 10 in 1 to 7", err, s.Prevention.TTLBand, s.PFC.Lossless)
 	}
-	for name, want := range map[string]string{"tagger": "the class of its TTL already", "no-flood": "no host is dead", "tags": `use tagger, no-flood`} {
+	for name, want := range map[string]string{"tagger": "the priority of its TTL already", "no-flood": "no host is dead", "tags": `use tagger, no-flood`} {
 		if err := s.Prevent(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
@@ -141,9 +141,9 @@ func TestPreventValues(t *testing.T) {
 	}
 }
 
-// Classes that flows use as lossy ones stay lossy.
-func TestPreventKeepsLossyClasses(t *testing.T) {
-	text := fmt.Sprintf(looping, 16, "  - {name: lossy, from: i, to: h, class: 6}\npfc: {lossless: [3]}\n")
+// Priorities that flows use as lossy ones stay lossy.
+func TestPreventKeepsLossyPriorities(t *testing.T) {
+	text := fmt.Sprintf(looping, 16, "  - {name: lossy, from: i, to: h, priority: 6}\npfc: {lossless: [3]}\n")
 	s := parsed(t, text)
 	if err := s.Prevent("tagger"); err != nil || fmt.Sprint(s.PFC.Lossless) != "[3 7]" {
 		t.Errorf("tagger: %v, lossless %v; want 3 and 7", err, s.PFC.Lossless)
@@ -151,7 +151,7 @@ func TestPreventKeepsLossyClasses(t *testing.T) {
 	s = parsed(t, text)
 	was := *s
 	if err := s.Prevent("ttl-bands"); err == nil || !strings.Contains(err.Error(), "only 6") || !reflect.DeepEqual(was, *s) {
-		t.Errorf("ttl-bands: %v; want that there are only 6 classes, and no change", err)
+		t.Errorf("ttl-bands: %v; want that there are only 6 priorities, and no change", err)
 	}
 }
 

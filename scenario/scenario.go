@@ -103,7 +103,7 @@ type Override struct {
 type Flow struct {
 	Name     string
 	From, To int
-	Class    unit.Priority
+	Priority unit.Priority
 	Jitter   unit.Time // it begins so much earlier or later, as a run draws it: see Plan.Drawn
 	// Stream is what it sends; Frame is, of messages over a connection, the longest.
 	host.Stream
@@ -158,7 +158,7 @@ const (
 	Kill     Do = "kill"     // the switch dies and does not come back [Node]
 	Stop     Do = "stop"     // the switch freezes [Node]
 	Continue Do = "continue" // the switch continues from where it stopped [Node]
-	Storm    Do = "storm"    // the host pauses Class continuously, for For or permanently [Node, Class, For]
+	Storm    Do = "storm"    // the host pauses Priority continuously, for For or permanently [Node, Priority, For]
 	Slow     Do = "slow"     // the host's receiver drains at Rate, for For or permanently [Node, Rate, For]
 	Normal   Do = "normal"   // the host behaves again [Node]
 	Lose     Do = "lose"     // the Nth control frame from now on that Node sends into Link is lost [Link, Node, Nth]
@@ -170,13 +170,13 @@ const (
 
 // Event is a scheduled event.
 type Event struct {
-	At    unit.Time
-	Do    Do
-	Link  int
-	Node  int
-	Rate  unit.Rate
-	Class unit.Priority
-	For   unit.Time // 0: permanently
+	At       unit.Time
+	Do       Do
+	Link     int
+	Node     int
+	Rate     unit.Rate
+	Priority unit.Priority
+	For      unit.Time // 0: permanently
 	// Nth counts PFC frames and one-hop messages from 1.
 	Nth int
 	// Frame is a whole Ethernet frame without FCS, of 14 bytes to MTU + 14.

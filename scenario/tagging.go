@@ -19,7 +19,7 @@ import (
 func (s *Scenario) WithTagger(file string, tags int, chosen bool) (*Plan, error) {
 	switch {
 	case chosen && (tags < 1 || tags > len(s.PFC.Lossless)):
-		return nil, fmt.Errorf("--tags: %d; valid: 1 to %d, the lossless classes of %s", tags, len(s.PFC.Lossless), file)
+		return nil, fmt.Errorf("--tags: %d; valid: 1 to %d, the lossless priorities of %s", tags, len(s.PFC.Lossless), file)
 	case chosen:
 		s.Prevention = &Prevention{Tags: tags}
 	case s.Prevention == nil || s.Prevention.Tags == 0:
@@ -43,31 +43,31 @@ func (p *Plan) TakeOutRules(switches []string) error {
 	return nil
 }
 
-// TaggingReport is the effect of Tagger on a plan: its rules, the classes of the flows,
+// TaggingReport is the effect of Tagger on a plan: its rules, the priorities of the flows,
 // and whether buffers can still end up waiting for one another.
 type TaggingReport struct {
-	Tags  []unit.Priority `json:"tags"`  // the class of each lossless tag, the first tag first
-	Lossy unit.Priority   `json:"lossy"` // the class of frames with no tag left
+	Tags  []unit.Priority `json:"tags"`  // the priority of each lossless tag, the first tag first
+	Lossy unit.Priority   `json:"lossy"` // the priority of frames with no tag left
 	Rules []TaggingSwitch `json:"rules"` // of the switches that have any
 	Flows []TaggedFlow    `json:"flows"`
 	Cycle string          `json:"cycle,omitempty"` // of buffer dependencies, "" if there is none
 }
 
 // TaggingSwitch is the rules of a switch: a frame that comes in by one of Ports, which
-// are named for their neighbours, and leaves by another changes its class.
+// are named for their neighbours, and leaves by another changes its priority.
 type TaggingSwitch struct {
-	Switch  string          `json:"switch"`
-	Ports   []string        `json:"ports"`
-	Classes []TaggingChange `json:"classes"`
+	Switch     string          `json:"switch"`
+	Ports      []string        `json:"ports"`
+	Priorities []TaggingChange `json:"priorities"`
 }
 
-// TaggingChange is a class and what it becomes.
+// TaggingChange is a priority and what it becomes.
 type TaggingChange struct {
 	From unit.Priority `json:"from"`
 	To   unit.Priority `json:"to"`
 }
 
-// TaggedFlow is a flow's path and the class in which it leaves each switch on it.
+// TaggedFlow is a flow's path and the priority in which it leaves each switch on it.
 type TaggedFlow struct {
 	Flow     string      `json:"flow"`
 	Lossless bool        `json:"lossless"`
@@ -75,10 +75,10 @@ type TaggedFlow struct {
 	Hops     []TaggedHop `json:"hops"` // the first 16
 }
 
-// TaggedHop is a switch that a flow leaves in a class.
+// TaggedHop is a switch that a flow leaves in a priority.
 type TaggedHop struct {
-	Switch string        `json:"switch"`
-	Class  unit.Priority `json:"class"`
+	Switch   string        `json:"switch"`
+	Priority unit.Priority `json:"priority"`
 }
 
 // hopsShown limits the hops of a flow in a report: a routing loop has many.
@@ -92,13 +92,13 @@ func (p *Plan) ReportTagging() *TaggingReport {
 		if len(rules) == 0 {
 			continue
 		}
-		change := func(rule tagger.Rule) TaggingChange { return TaggingChange{From: rule.Class, To: rule.To} }
+		change := func(rule tagger.Rule) TaggingChange { return TaggingChange{From: rule.Priority, To: rule.To} }
 		r.Rules = append(r.Rules, TaggingSwitch{p.Fabric.Nodes[s].Name, p.portNames(s, rules[0].In), lists.Map(rules, change)})
 	}
 	for i := range p.Flows {
 		r.Flows = append(r.Flows, p.taggedFlow(i))
 	}
-	var lossless unit.ClassSet
+	var lossless unit.PrioritySet
 	for _, c := range p.Scenario.PFC.Lossless {
 		lossless.Add(unit.Priority(c))
 	}
@@ -114,13 +114,13 @@ func (p *Plan) portNames(s int, ports unit.PortSet) []string {
 
 func (p *Plan) taggedFlow(i int) TaggedFlow {
 	f := p.Flows[i]
-	classes := p.Tagging.Classes(f.Hops, p.Scenario.Flows[i].Class)
+	priorities := p.Tagging.Priorities(f.Hops, p.Scenario.Flows[i].Priority)
 	t := TaggedFlow{
-		Flow: p.Scenario.Flows[i].Name, Lossless: !slices.Contains(classes, p.Tagging.Lossy), Arrives: f.Err == nil,
+		Flow: p.Scenario.Flows[i].Name, Lossless: !slices.Contains(priorities, p.Tagging.Lossy), Arrives: f.Err == nil,
 		Hops: []TaggedHop{},
 	}
 	for j, h := range f.Hops[:min(len(f.Hops), hopsShown)] {
-		t.Hops = append(t.Hops, TaggedHop{Switch: p.Fabric.Nodes[h.Node].Name, Class: classes[j]})
+		t.Hops = append(t.Hops, TaggedHop{Switch: p.Fabric.Nodes[h.Node].Name, Priority: priorities[j]})
 	}
 	return t
 }
@@ -129,22 +129,22 @@ func (p *Plan) taggedFlow(i int) TaggedFlow {
 func (r *TaggingReport) WriteText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "tags\t")
-	for i, class := range r.Tags {
-		fmt.Fprintf(w, "%d: class %d, ", i+1, class)
+	for i, priority := range r.Tags {
+		fmt.Fprintf(w, "%d: priority %d, ", i+1, priority)
 	}
-	fmt.Fprintf(w, "then class %d, which is lossy\n\nrules\tfor what comes in by one of these ports and leaves by one of them\n", r.Lossy)
+	fmt.Fprintf(w, "then priority %d, which is lossy\n\nrules\tfor what comes in by one of these ports and leaves by one of them\n", r.Lossy)
 	for _, sw := range r.Rules {
-		changes := lists.Map(sw.Classes, func(c TaggingChange) string { return fmt.Sprintf("%d to %d", c.From, c.To) })
-		fmt.Fprintf(w, "  %s\t%s\tclass %s\n", sw.Switch, strings.Join(sw.Ports, " "), strings.Join(changes, ", "))
+		changes := lists.Map(sw.Priorities, func(c TaggingChange) string { return fmt.Sprintf("%d to %d", c.From, c.To) })
+		fmt.Fprintf(w, "  %s\t%s\tpriority %s\n", sw.Switch, strings.Join(sw.Ports, " "), strings.Join(changes, ", "))
 	}
 	if len(r.Flows) > 0 {
-		fmt.Fprint(w, "\nflows\tthe class in which each leaves each switch\n")
+		fmt.Fprint(w, "\nflows\tthe priority in which each leaves each switch\n")
 	}
 	for _, f := range r.Flows {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", f.Flow, f.outcome(), f.way())
 	}
 	if r.Cycle == "" {
-		fmt.Fprint(w, "\nproof\tno buffer can come to wait for itself, by any route, in any class\n")
+		fmt.Fprint(w, "\nproof\tno buffer can come to wait for itself, by any route, in any priority\n")
 	} else {
 		fmt.Fprintf(w, "\ncycle\t%s\n", r.Cycle)
 	}
@@ -163,5 +163,5 @@ func (f *TaggedFlow) outcome() string {
 }
 
 func (f *TaggedFlow) way() string {
-	return strings.Join(lists.Map(f.Hops, func(h TaggedHop) string { return fmt.Sprintf("%s %d", h.Switch, h.Class) }), ", ")
+	return strings.Join(lists.Map(f.Hops, func(h TaggedHop) string { return fmt.Sprintf("%s %d", h.Switch, h.Priority) }), ", ")
 }

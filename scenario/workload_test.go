@@ -19,7 +19,7 @@ dead: [h0-0-0]
 nics: [h0-0-1]
 flows: [{name: A, from: h1-0-0, to: h1-0-1}]
 workload:
-  - {name: web, pattern: random, sizes: storage, load: 0.4, start: 1ms, stop: 3ms, seed: 7, class: 4, frame: 1200}
+  - {name: web, pattern: random, sizes: storage, load: 0.4, start: 1ms, stop: 3ms, seed: 7, priority: 4, frame: 1200}
   - {name: sum, pattern: ring-allreduce, hosts: [h1-0-0, h2-0-0, h3-0-0], size: 3000, chunks: 2, transport: rc, rc: {message: 100}}
 duration: 5ms
 `
@@ -32,7 +32,7 @@ duration: 5ms
 		switch {
 		case strings.HasPrefix(f.Name, "web-"):
 			web++
-			if f.Name != fmt.Sprintf("web-%d", web) || f.Size == 0 || f.Class != 4 || f.Frame != 1200 || f.Stop != 0 ||
+			if f.Name != fmt.Sprintf("web-%d", web) || f.Size == 0 || f.Priority != 4 || f.Frame != 1200 || f.Stop != 0 ||
 				f.Start < unit.Millisecond || f.Start >= 3*unit.Millisecond || f.Start < p.Scenario.Flows[i-1].Start {
 				t.Errorf("flow %d is %+v", i, f)
 			}

@@ -102,7 +102,7 @@ var general = []fileCheck{
 }
 
 // cyclesOf are the cycles that the flows of a file can close, as testsim.Hops, in each of
-// its classes if a cycle has hops of one.
+// its priorities if a cycle has hops of one.
 func cyclesOf(t *testing.T, name string) (all []string) {
 	t.Helper()
 	c, err := check.New(simtest.Compile(t, simtest.Shipped(t, name, "none")), nil)
@@ -128,13 +128,13 @@ func hopsOf(c *check.Cycle) (all []string) {
 	var links []string
 	var own []int
 	for _, h := range c.Hops {
-		links, own = append(links, h.Link), append(own, h.Class)
+		links, own = append(links, h.Link), append(own, h.Priority)
 	}
 	if slices.Min(own) != slices.Max(own) {
 		return []string{simtest.Hops(links, own)}
 	}
-	for _, class := range c.Classes {
-		all = append(all, simtest.Hops(links, slices.Repeat([]int{class}, len(links))))
+	for _, priority := range c.Priorities {
+		all = append(all, simtest.Hops(links, slices.Repeat([]int{priority}, len(links))))
 	}
 	return all
 }

@@ -82,7 +82,7 @@ var claims = []fileCheck{
 		spoil: []func(*run){silent, func(r *run) { r.step("S7", detect.StepLoop) }, declaredBesides},
 	},
 	{
-		// The declared bucket holds no more than XON in the declared queue.
+		// The declared priority group holds no more than XON in the declared queue.
 		name: "declared on bytes up to XON", of: []string{"w2-partial-dependency/itsypaper"},
 		fault: func(r *run) string {
 			return unless(r.declaredOnLittle() > 0, "no deadlock was declared on bytes up to XON")
@@ -131,7 +131,7 @@ var claims = []fileCheck{
 		spoil: []func(*run){func(r *run) { r.verdict.Detections = nil }, declaredBesides},
 	},
 	{
-		// A ring that waits opens by itself, and nobody declares it: a bucket of the ring resumes
+		// A ring that waits opens by itself, and nobody declares it: a priority group of the ring resumes
 		// with more bytes than its XON was when it paused.
 		name: "it opens by itself", of: []string{"w20-dynamic-threshold/itsypaper", "w20-dynamic-threshold/itsy"},
 		fault: func(r *run) string {
@@ -325,16 +325,16 @@ func (l *links) add(n event.Node, e event.Event) {
 	}
 }
 
-// bucket is the bucket that an event is about.
-func (l *line) bucket() oracle.Bucket {
-	return oracle.Bucket{NodePort: unit.NodePort{Node: l.ID, Port: l.Port}, Class: l.Class}
+// pg is the priority group that an event is about.
+func (l *line) pg() oracle.PG {
+	return oracle.PG{NodePort: unit.NodePort{Node: l.ID, Port: l.Port}, Priority: l.Priority}
 }
 
-// declaredOnLittle is how often a bucket was declared that held up to XON in the queue.
+// declaredOnLittle is how often a priority group was declared that held up to XON in the queue.
 func (r *run) declaredOnLittle() (n int) {
-	held := map[oracle.Bucket]map[unit.Port]int32{}
+	held := map[oracle.PG]map[unit.Port]int32{}
 	for _, l := range r.log {
-		b := l.bucket()
+		b := l.pg()
 		switch l.Type {
 		case event.Held:
 			if held[b] == nil {
@@ -381,12 +381,12 @@ func (r *run) passedResumed() (n int) {
 // resumedEarly is how often a switch resumed a port with more bytes than XON was when it
 // paused it.
 func (r *run) resumedEarly(node, port string) (n int) {
-	xon := map[oracle.Bucket]int32{}
+	xon := map[oracle.PG]int32{}
 	for _, l := range r.log {
 		switch {
 		case l.Type == event.XOFF:
-			xon[l.bucket()] = l.Limit
-		case l.Type == event.XON && l.Name == node && l.Ports[l.Port] == port && l.Bytes > xon[l.bucket()]:
+			xon[l.pg()] = l.Limit
+		case l.Type == event.XON && l.Name == node && l.Ports[l.Port] == port && l.Bytes > xon[l.pg()]:
 			n++
 		}
 	}

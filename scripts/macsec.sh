@@ -96,7 +96,7 @@ counter() {
 	at { print $at; exit }'
 }
 
-# heeded: how many pauses of class 3 the switch s1 has heeded.
+# heeded: how many pauses of priority 3 the switch s1 has heeded.
 heeded() {
 	"$softswitch" show pfc counters --socket "$dir/s1.sock" | awk '$1 == "to-s2" { print $5; exit }'
 }
@@ -167,7 +167,7 @@ frames() {
 	# As in docs/format, of another sender.
 	pause=0180c2000001020000000002880801010008000000000000ffff$(printf %068d 0)
 	message=0180c200000e02000000000288b5fe180249540113610005020009000701030c$(printf %056d 0)
-	crosses 1 "a pause of class 3" $pause
+	crosses 1 "a pause of priority 3" $pause
 	stolen=$wire
 	await "pause heeded" has_heeded 1
 	crosses 2 "a message of ITSY" $message

@@ -21,7 +21,7 @@ type checker struct {
 	w     *World
 	every int // accounts are checked after every so many events; wires after each
 
-	paused map[int32]unit.ClassSet // by node that is a host, from its events
+	paused map[int32]unit.PrioritySet // by node that is a host, from its events
 	ports  []seen
 	spare  []*buffer.Frame // room for the next wire
 	steps  int
@@ -40,7 +40,7 @@ var checkedMax = testkit.Sized(25_000, 50_000)
 // begun is a scenario of which nothing but the start was played yet.
 func begun(t *testing.T, p *scenario.Plan, seed uint64, every int) *checker {
 	t.Helper()
-	c := &checker{t: t, every: every, paused: make(map[int32]unit.ClassSet)}
+	c := &checker{t: t, every: every, paused: make(map[int32]unit.PrioritySet)}
 	w, err := New(p, Options{Seed: seed, Detectors: detectors, Events: c.event})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func (c *checker) verdict() *verdict.Verdict {
 	return c.w.verdict()
 }
 
-// event follows which classes of the hosts are paused.
+// event follows which priorities of the hosts are paused.
 func (c *checker) event(n event.Node, e event.Event) {
 	i := int32(n.ID) - 1
 	if c.w == nil || c.w.nodes[i].host == nil {
@@ -88,9 +88,9 @@ func (c *checker) event(n event.Node, e event.Event) {
 	set := c.paused[i]
 	switch e.Type {
 	case event.Paused:
-		set.Add(e.OutClass)
+		set.Add(e.OutPriority)
 	case event.Resumed, event.Expired:
-		set &^= 1 << e.OutClass
+		set &^= 1 << e.OutPriority
 	}
 	c.paused[i] = set
 }
@@ -111,7 +111,7 @@ func (c *checker) check() {
 }
 
 // checkDeparture: a port sends one frame after the other, each for its time, and
-// none of a class that is paused.
+// none of a priority that is paused.
 func (c *checker) checkDeparture(p int32) {
 	q, was := &c.w.ports[p], &c.ports[p]
 	if q.sending == was.sending && q.sentAt == was.sentAt {
@@ -132,8 +132,8 @@ func (c *checker) checkDeparture(p int32) {
 
 func (c *checker) checkPaused(q *port, n *node, f *buffer.Frame) {
 	switch {
-	case n.sw != nil && !f.Control && n.sw.QueuePaused(q.n, f.OutClass):
-		c.t.Errorf("%s sends a frame of class %d by port %d, which is paused", n.name.Name, f.OutClass, q.n)
+	case n.sw != nil && !f.Control && n.sw.QueuePaused(q.n, f.OutPriority):
+		c.t.Errorf("%s sends a frame of priority %d by port %d, which is paused", n.name.Name, f.OutPriority, q.n)
 	case n.host != nil && !impair.IsControl(f.Data) && c.paused[q.node].Has(unit.Priority(f.Data[15]>>5)):
 		c.t.Errorf("%s sends a frame of DSCP %d, which is paused", n.name.Name, f.Data[15]>>2)
 	}
@@ -177,8 +177,8 @@ func (c *checker) checkSlots() {
 			used[f.Orig()] = true
 		}
 		if sw := c.w.nodes[q.node].sw; sw != nil {
-			for class := range unit.Priority(unit.Priorities) {
-				for f := sw.Queue(q.n, class).Head(); f != nil; f = f.Next() {
+			for priority := range unit.Priority(unit.Priorities) {
+				for f := sw.Queue(q.n, priority).Head(); f != nil; f = f.Next() {
 					used[f.Orig()] = true
 				}
 			}
@@ -189,35 +189,35 @@ func (c *checker) checkSlots() {
 	}
 }
 
-// checkBytes: the account of every bucket is the frames that are charged to it, in
+// checkBytes: the account of every priority group is the frames that are charged to it, in
 // queues or handed to the driver.
 func (c *checker) checkBytes(n *node) {
-	type bucket struct {
-		port  unit.Port
-		class unit.Priority
+	type pg struct {
+		port     unit.Port
+		priority unit.Priority
 	}
-	sums := make(map[bucket]int)
+	sums := make(map[pg]int)
 	counted := make(map[*buffer.Frame]bool)
 	count := func(f *buffer.Frame) {
 		if o := f.Orig(); o.Charged && !counted[o] {
 			counted[o] = true
-			sums[bucket{o.In, o.InClass}] += o.Len
+			sums[pg{o.In, o.InPriority}] += o.Len
 		}
 	}
 	for p := n.first; p < n.first+n.ports; p++ {
 		if q := &c.w.ports[p]; q.sending != nil {
 			count(q.sending)
 		}
-		for class := range unit.Priority(unit.Priorities) {
-			for f := n.sw.Queue(c.w.ports[p].n, class).Head(); f != nil; f = f.Next() {
+		for priority := range unit.Priority(unit.Priorities) {
+			for f := n.sw.Queue(c.w.ports[p].n, priority).Head(); f != nil; f = f.Next() {
 				count(f)
 			}
 		}
 	}
 	for p := range unit.Port(n.ports) {
-		for class := range unit.Priority(unit.Priorities) {
-			if got, _ := n.sw.MMU().Bytes(p, class); got != sums[bucket{p, class}] {
-				c.t.Errorf("%s: bucket (%d, %d) is charged %d bytes, its frames have %d", n.name.Name, p, class, got, sums[bucket{p, class}])
+		for priority := range unit.Priority(unit.Priorities) {
+			if got, _ := n.sw.MMU().Bytes(p, priority); got != sums[pg{p, priority}] {
+				c.t.Errorf("%s: priority group (%d, %d) is charged %d bytes, its frames have %d", n.name.Name, p, priority, got, sums[pg{p, priority}])
 			}
 		}
 	}

@@ -23,18 +23,18 @@ type stopped struct {
 	delay            unit.Time
 	mtu, frame, cell int
 	stop             string
-	class            int // of the frames the other way
+	priority         int // of the frames the other way
 	phase            unit.Time
 }
 
 func randomStop(r *rand.Rand) stopped {
 	c := stopped{
-		rate:  unit.Rate(1e9 * math.Pow(400, r.Float64())),
-		delay: unit.Time(r.IntN(5001)),
-		mtu:   []int{1500, 1500, 4096, 9216}[r.IntN(4)],
-		cell:  []int{0, 0, 96, 144, 208, 254}[r.IntN(6)],
-		stop:  []string{"storm", "slow"}[r.IntN(2)],
-		class: []int{0, 4}[r.IntN(2)],
+		rate:     unit.Rate(1e9 * math.Pow(400, r.Float64())),
+		delay:    unit.Time(r.IntN(5001)),
+		mtu:      []int{1500, 1500, 4096, 9216}[r.IntN(4)],
+		cell:     []int{0, 0, 96, 144, 208, 254}[r.IntN(6)],
+		stop:     []string{"storm", "slow"}[r.IntN(2)],
+		priority: []int{0, 4}[r.IntN(2)],
 	}
 	c.frame = 64 + r.IntN(c.mtu+14-64+1)
 	if r.IntN(2) == 0 {
@@ -57,12 +57,12 @@ func (c stopped) text(more string) string {
 topology: {switches: [s1, s2], hosts: [h1, h2, h3], links: [h1--s1, h2--s1, s1--s2, s2--h3], rate: %s, delay: %s, mtu: %d}
 flows:
   - {name: there, from: [h1, h2], to: h3, frame: %d}
-  - {name: back, from: h3, to: h1, class: %d, frame: %d, start: %s}
-  - {name: beside, from: h3, to: h2, class: %d, frame: %d, start: %s}
+  - {name: back, from: h3, to: h1, priority: %d, frame: %d, start: %s}
+  - {name: beside, from: h3, to: h2, priority: %d, frame: %d, start: %s}
 events: [%s]
 duration: %s
 detector: none
-%s`, c.rate.String(), c.delay.String(), c.mtu, c.frame, c.class, c.mtu+14, c.phase.String(), c.class, c.mtu+14, c.phase.String(),
+%s`, c.rate.String(), c.delay.String(), c.mtu, c.frame, c.priority, c.mtu+14, c.phase.String(), c.priority, c.mtu+14, c.phase.String(),
 		event, duration.String(), more)
 }
 

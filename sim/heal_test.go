@@ -7,7 +7,7 @@ import (
 	"softswitch/unit"
 )
 
-// A bucket that is XOFF when its link comes up again pauses the far end at once,
+// A priority group that is XOFF when its link comes up again pauses the far end at once,
 // whichever end of the link is told first: nothing of that pause is lost.
 func TestHealPausesAtOnce(t *testing.T) {
 	for _, link := range []string{"la--t1", "t1--la"} {

@@ -99,7 +99,7 @@ func outcomeOf(t testing.TB, w *World, tr *tracer) outcome {
 }
 
 // pair is two switches with a host each, at 1 Gbit/s with 10 us of delay. A flow of
-// class 3 runs from h1 to h2 at 400 Mbit/s; more is further keys.
+// priority 3 runs from h1 to h2 at 400 Mbit/s; more is further keys.
 func pair(more string) string {
 	return `
 name: pair
@@ -142,6 +142,6 @@ flows:
   - {name: B, from: h2-0, to: h1-0, rate: line, start: 110us}
   - {name: C, from: h3-0, to: h2-0, rate: line, start: 120us}
   - {name: D, from: h4-0, to: h3-0, rate: line, start: 130us}
-  - {name: E, from: h1-1, to: h2-1, rate: 300Mbit/s, class: 0}
+  - {name: E, from: h1-1, to: h2-1, rate: 300Mbit/s, priority: 0}
 duration: 4ms
 `

@@ -33,7 +33,7 @@ type Large struct {
 // LargeFlow is a flow of full frames at line rate from one host to another.
 type LargeFlow struct {
 	From, To int // nodes
-	Class    unit.Priority
+	Priority unit.Priority
 	Start    unit.Time
 	// Via, unless empty, is a path of switches from that of From to that of To. They
 	// send everything for To's subnet along it.
@@ -120,7 +120,7 @@ func (l *Large) flows() map[int][]host.Flow {
 	for i, flow := range l.Flows {
 		flows[flow.From] = append(flows[flow.From], host.Flow{
 			Number: uint32(i), Name: fmt.Sprintf("F%d", i), To: l.Fabric.Nodes[flow.To].Addr.Netip(), SrcPort: uint16(49152 + i%16384),
-			Class: flow.Class, Stream: host.Stream{Frame: l.Switch.MaxFrame, TTL: 64, Start: flow.Start},
+			Priority: flow.Priority, Stream: host.Stream{Frame: l.Switch.MaxFrame, TTL: 64, Start: flow.Start},
 		})
 	}
 	return flows

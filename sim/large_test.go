@@ -25,7 +25,7 @@ func TestLargeIsTheSame(t *testing.T) {
 		Link: scenario.LinkSpeed{Rate: 40e9, Faults: impair.Faults{Delay: unit.Microsecond}}, Switch: p.Switches[0].Build(detect.NewNone, 1, 0),
 	}
 	for _, f := range p.Scenario.Flows {
-		l.Flows = append(l.Flows, LargeFlow{From: f.From, To: f.To, Class: f.Class})
+		l.Flows = append(l.Flows, LargeFlow{From: f.From, To: f.To, Priority: f.Priority})
 	}
 	l.Switch.Subnets, l.Switch.Routes, l.Switch.ARP, l.Switch.MAC = nil, nil, nil, nil
 	for n := 1; n < 4; n++ {
@@ -57,7 +57,7 @@ func TestLargeIsWatched(t *testing.T) {
 	l := Large{
 		Name: "ring", Fabric: f, Detector: "none", Duration: unit.Millisecond,
 		Link: scenario.LinkSpeed{Rate: 1e9, Faults: impair.Faults{Delay: unit.Microsecond}}, Switch: c.Build(detect.NewNone, 1, 0),
-		Flows: []LargeFlow{{From: 5, To: 7, Class: 3}, {From: 6, To: 8, Class: 3}},
+		Flows: []LargeFlow{{From: 5, To: 7, Priority: 3}, {From: 6, To: 8, Priority: 3}},
 	}
 	ended := errors.New("ended")
 	for n := 1; ; n++ {
@@ -96,7 +96,7 @@ func TestLargeVia(t *testing.T) {
 	l := Large{
 		Name: "ring", Fabric: f, Detector: "none", Duration: unit.Millisecond,
 		Link: scenario.LinkSpeed{Rate: 1e9, Faults: impair.Faults{Delay: unit.Microsecond}}, Switch: c.Build(detect.NewNone, 1, 0),
-		Flows: []LargeFlow{{From: node("h1-0"), To: node("h2-0"), Class: 3, Via: []int{node("s1"), node("s5"), node("s4"), node("s3"), node("s2")}}},
+		Flows: []LargeFlow{{From: node("h1-0"), To: node("h2-0"), Priority: 3, Via: []int{node("s1"), node("s5"), node("s4"), node("s3"), node("s2")}}},
 	}
 	w, err := NewLarge(l, Options{Detectors: detectors})
 	if err != nil {

@@ -75,14 +75,14 @@ type record struct {
 	events, held int
 }
 
-// flooded are buckets that hold flooded frames, and what they hold.
+// flooded are priority groups that hold flooded frames, and what they hold.
 type flooded struct {
-	buckets []floodedBucket
-	holds   []dataplane.Holds
+	pgs   []floodedPG
+	holds []dataplane.Holds
 }
 
-type floodedBucket struct {
-	oracle.Bucket
+type floodedPG struct {
+	oracle.PG
 	holds int // where its holds end
 }
 
@@ -244,7 +244,7 @@ func (r *recorder) next(w *World, l *log) {
 		from = l.records[l.read-1]
 	}
 	to := l.records[l.read]
-	held := flooded{l.held.buckets[:to.held], l.held.holds}
+	held := flooded{l.held.pgs[:to.held], l.held.holds}
 	r.add(w, to.node, l.events[from.events:to.events], &held, from.held)
 	l.read++
 }
@@ -261,12 +261,12 @@ func (d *partition) record(node int32, events []event.Event) {
 	}
 	l.events = append(l.events, events...)
 	l.held.add(&d.nodes[node], events)
-	l.records = append(l.records, record{d.now, d.key, node, len(l.events), len(l.held.buckets)})
+	l.records = append(l.records, record{d.now, d.key, node, len(l.events), len(l.held.pgs)})
 }
 
-func (f *flooded) empty() flooded { return flooded{f.buckets[:0], f.holds[:0]} }
+func (f *flooded) empty() flooded { return flooded{f.pgs[:0], f.holds[:0]} }
 
-// add appends what the buckets that these events are about hold, if flooded frames wait
+// add appends what the priority groups that these events are about hold, if flooded frames wait
 // in the switch, or did until an action took out the last one.
 func (f *flooded) add(n *node, events []event.Event) {
 	sw := n.sw
@@ -279,12 +279,12 @@ func (f *flooded) add(n *node, events []event.Event) {
 	}
 	for i := range events {
 		e := &events[i]
-		b := detect.Bucket{Port: e.Port, Class: e.Class}
-		if on, _ := sw.MMU().XOFF(b.Port, b.Class); e.Type != event.Held || !on && !sw.MMU().Shares() {
+		b := detect.PG{Port: e.Port, Priority: e.Priority}
+		if on, _ := sw.MMU().XOFF(b.Port, b.Priority); e.Type != event.Held || !on && !sw.MMU().Shares() {
 			continue
 		}
 		f.holds = sw.AppendHolds(f.holds, b)
-		of := oracle.Bucket{NodePort: unit.NodePort{Node: sw.Config().ID, Port: b.Port}, Class: b.Class}
-		f.buckets = append(f.buckets, floodedBucket{of, len(f.holds)})
+		of := oracle.PG{NodePort: unit.NodePort{Node: sw.Config().ID, Port: b.Port}, Priority: b.Priority}
+		f.pgs = append(f.pgs, floodedPG{of, len(f.holds)})
 	}
 }

@@ -75,7 +75,7 @@ func started(t *testing.T, p *scenario.Plan, opt Options) *World {
 }
 
 // TestLastFloodedFrame: where an action takes out the last flooded frame of a switch, the oracle is told what
-// is left of its bucket, as it was told of the frame.
+// is left of its priority group, as it was told of the frame.
 func TestLastFloodedFrame(t *testing.T) {
 	p := plan(t, `
 name: flooded
@@ -90,7 +90,7 @@ flows:
   - {name: A, from: h1, to: h3, rate: line, frame: 1000, start: 50us, stop: 55us}
   - {name: B, from: h2, to: h4, rate: line, start: 150us}
 events:
-  - {at: 10us, do: storm, host: h4, class: 3, for: 5ms}
+  - {at: 10us, do: storm, host: h4, priority: 3, for: 5ms}
 duration: 5ms
 `)
 	act := map[unit.NodeID]detect.Actions{}
@@ -101,8 +101,8 @@ duration: 5ms
 	w := started(t, p, Options{Detectors: map[string]detect.Factory{"itsy": spy}})
 	s2, _ := p.Fabric.Node("s2")
 	n := &w.nodes[s2]
-	b, q := detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 2, Class: 3}
-	xoff := func() bool { on, _ := n.sw.MMU().XOFF(b.Port, b.Class); return on }
+	b, q := detect.PG{Port: 0, Priority: 3}, detect.Queue{Port: 2, Priority: 3}
+	xoff := func() bool { on, _ := n.sw.MMU().XOFF(b.Port, b.Priority); return on }
 	play := func(until func() bool) {
 		t.Helper()
 		for !until() {
@@ -119,9 +119,9 @@ duration: 5ms
 	n.part.work(int32(s2))
 	play(func() bool { return !n.sw.HasFlooded() })
 	told := n.part.log.held
-	want := []dataplane.Holds{{Ports: 1 << q.Port, Class: 3, Bytes: n.sw.MMU().Held(b.Port, b.Class, q.Port, q.Class)}}
-	if !xoff() || len(told.buckets) != 1 || told.buckets[0].Port != b.Port || !slices.Equal(told.holds, want) {
-		t.Errorf("XOFF %v; told of %v: %+v, want %+v", xoff(), told.buckets, told.holds, want)
+	want := []dataplane.Holds{{Ports: 1 << q.Port, Priority: 3, Bytes: n.sw.MMU().Held(b.Port, b.Priority, q.Port, q.Priority)}}
+	if !xoff() || len(told.pgs) != 1 || told.pgs[0].Port != b.Port || !slices.Equal(told.holds, want) {
+		t.Errorf("XOFF %v; told of %v: %+v, want %+v", xoff(), told.pgs, told.holds, want)
 	}
 }
 

@@ -66,7 +66,7 @@ events:
   - {at: 1ms, do: continue, switch: s3}
   - {at: 1100us, do: lose, link: s1--s2, from: s1, nth: 2}
   - {at: 1200us, do: forge, link: s1--s2, from: s1, frame: 0180c2000001020000000001880801010008000000000000100000000000000000000000000000000000000000000000000000000000000000000000}
-  - {at: 1500us, do: storm, host: h3-1, class: 3, for: 300us}
+  - {at: 1500us, do: storm, host: h3-1, priority: 3, for: 300us}
   - {at: 1600us, do: slow, host: h1-0, rate: 10Mbit/s, for: 500us}
   - {at: 2ms, do: heal, link: s3--s4}
   - {at: 2500us, do: stop, switch: s1}

@@ -29,7 +29,7 @@ type recorder struct {
 	err    error
 }
 
-// add passes on events of a node, and what the buckets of f, from the given one on, hold.
+// add passes on events of a node, and what the priority groups of f, from the given one on, hold.
 func (r *recorder) add(w *World, node int32, events []event.Event, f *flooded, from int) {
 	for i := range events {
 		e := &events[i]
@@ -46,20 +46,20 @@ func (r *recorder) add(w *World, node int32, events []event.Event, f *flooded, f
 	}
 }
 
-// countOnce corrects the byte counts of these buckets as the events give them: events
+// countOnce corrects the byte counts of these priority groups as the events give them: events
 // count a flooded frame once in every queue that it waits in.
 func (r *recorder) countOnce(f *flooded, from int) {
-	for i := from; i < len(f.buckets); i++ {
-		of, first := f.buckets[i], 0
+	for i := from; i < len(f.pgs); i++ {
+		of, first := f.pgs[i], 0
 		if i > 0 {
-			first = f.buckets[i-1].holds
+			first = f.pgs[i-1].holds
 		}
-		facts := r.replay.Exact(of.Bucket)
+		facts := r.replay.Exact(of.PG)
 		for _, h := range f.holds[first:of.holds] {
 			if h.Flooded {
-				facts.SetFlooded(of.Bucket, h.Ports, h.Class, h.Bytes)
+				facts.SetFlooded(of.PG, h.Ports, h.Priority, h.Bytes)
 			} else {
-				facts.SetHeld(of.Bucket, h.Ports, h.Class, h.Bytes)
+				facts.SetHeld(of.PG, h.Ports, h.Priority, h.Bytes)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ const MaxPorts = 64
 // NoPort is no port at all.
 const NoPort Port = 0xff
 
-// Priority is an 802.1p priority and so a traffic class and a PFC class, 0 to 7.
+// Priority is an 802.1p priority, and so the one by which PFC pauses, 0 to 7.
 type Priority uint8
 
 // Priorities is the number of priorities of a port.
@@ -133,17 +133,17 @@ func (s PortSet) Nth(n int) Port {
 	return s.First()
 }
 
-// ClassSet is a set of priorities, one bit each, as in a PFC class-enable vector.
-type ClassSet uint8
+// PrioritySet is a set of priorities, one bit each, as in a PFC class-enable vector.
+type PrioritySet uint8
 
 // Has reports whether c is in the set.
-func (s ClassSet) Has(c Priority) bool { return s>>(c&7)&1 != 0 }
+func (s PrioritySet) Has(c Priority) bool { return s>>(c&7)&1 != 0 }
 
 // Add puts c into the set.
-func (s *ClassSet) Add(c Priority) { *s |= 1 << (c & 7) }
+func (s *PrioritySet) Add(c Priority) { *s |= 1 << (c & 7) }
 
-// First is the lowest class of the set, which is not empty.
-func (s ClassSet) First() Priority { return Priority(bits.TrailingZeros8(uint8(s))) }
+// First is the lowest priority of the set, which is not empty.
+func (s PrioritySet) First() Priority { return Priority(bits.TrailingZeros8(uint8(s))) }
 
-// Len is the number of classes in the set.
-func (s ClassSet) Len() int { return bits.OnesCount8(uint8(s)) }
+// Len is the number of priorities in the set.
+func (s PrioritySet) Len() int { return bits.OnesCount8(uint8(s)) }

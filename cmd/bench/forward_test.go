@@ -176,7 +176,7 @@ func TestForwardText(t *testing.T) {
 	if err := f.result().WriteText(&got); err != nil {
 		t.Fatal(err)
 	}
-	const want = `Frames forwarded from veth to veth by one processor (0), lossless class; the sender has processor 1.
+	const want = `Frames forwarded from veth to veth by one processor (0), lossless priority; the sender has processor 1.
 Medians (and least..greatest) of 1 rounds of 2s; ratios are taken within a round.
 
 frame  device      Mpps                  offered  CPU   softswitch is        Mpps per CPU          softswitch is

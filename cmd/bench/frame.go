@@ -16,7 +16,7 @@ const (
 	MaxFrame = ether.HeaderLen + 1500
 )
 
-// loadDSCP is the DSCP of class 3, which is lossless by default.
+// loadDSCP is the DSCP of priority 3, which is lossless by default.
 const loadDSCP = 26
 
 // Stations of the load.
@@ -37,7 +37,7 @@ const (
 	offPayload = offUDP + ether.UDPLen
 )
 
-// loadFrame returns a RoCE-like frame: UDP to port 4791 in a lossless class, n bytes long, with both
+// loadFrame returns a RoCE-like frame: UDP to port 4791 in a lossless priority, n bytes long, with both
 // checksums. Its payload counts up, so that a lost or moved byte is noticed.
 func loadFrame(n int) []byte {
 	f := make([]byte, n)

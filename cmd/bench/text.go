@@ -8,7 +8,7 @@ import (
 
 // WriteText writes the result as a table for people.
 func (r *ForwardResult) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "Frames forwarded from veth to veth by one processor (%d), lossless class; the sender has processor %d.\n", r.DUTCPU, r.SenderCPU)
+	fmt.Fprintf(w, "Frames forwarded from veth to veth by one processor (%d), lossless priority; the sender has processor %d.\n", r.DUTCPU, r.SenderCPU)
 	fmt.Fprintf(w, "Medians (and least..greatest) of %d rounds of %gs; ratios are taken within a round.\n\n", r.Rounds, r.Seconds)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "frame\tdevice\tMpps\toffered\tCPU\tsoftswitch is\tMpps per CPU\tsoftswitch is\t\n")

@@ -25,7 +25,7 @@ func writeFigure(path string, f *plot.Figure) error {
 }
 
 // cycleFigure is a figure of the four-switch cycle of Hu et al.: when its four links
-// are paused, and how many bytes wait in the buckets behind them. It plays the scenario
+// are paused, and how many bytes wait in the priority groups behind them. It plays the scenario
 // of the same name and shows it between from and to; if to is 0, around the onset of
 // the deadlock.
 type cycleFigure struct {
@@ -42,7 +42,7 @@ const (
 	afterOnset  = 200 * unit.Microsecond
 )
 
-// waiting names the bytes of a bucket that wait for one queue: those of one flow.
+// waiting names the bytes of a priority group that wait for one queue: those of one flow.
 type waiting struct{ at, from, to, title string }
 
 var (
@@ -119,7 +119,7 @@ func (r *cycleFigure) panels(plan *scenario.Plan, p *pauses, lines []plot.Line) 
 	return panels
 }
 
-// thresholds returns the thresholds of a bucket, in KB.
+// thresholds returns the thresholds of a priority group, in KB.
 func thresholds(plan *scenario.Plan) []plot.Level {
 	b := plan.Scenario.Buffer
 	xoff := b.Size + *b.StaticTh
@@ -127,8 +127,8 @@ func thresholds(plan *scenario.Plan) []plot.Level {
 }
 
 func (q waiting) bytes(plan *scenario.Plan, w *sim.World) int {
-	const class = 3
-	return w.Switch(q.at).MMU().Held(portTo(plan, q.at, q.from), class, portTo(plan, q.at, q.to), class)
+	const priority = 3
+	return w.Switch(q.at).MMU().Held(portTo(plan, q.at, q.from), priority, portTo(plan, q.at, q.to), priority)
 }
 
 // portTo returns the port of node that leads to peer.

@@ -5,11 +5,10 @@
 //
 //	scenarios --> sim --> samples, pauses, verdicts --> view/plot --> SVG, Markdown
 //
-// Read in this order: main.go (the commands), figures.go (all figures), cycle.go (Hu et al.: buckets and pauses of
-// the four-switch cycle), loops.go (Shpiner et al.: buckets and throughput of credit loops,
-// with what breaks them), loop.go and boundary.go (routing loops), trigger.go (ITSY: flows when
-// a deadlock is broken), convergence.go (congestion control);
-// scale.go measures how large the simulator goes.
+// Read in this order: main.go (the commands), figures.go (all figures), cycle.go (Hu et al.: priority groups and
+// pauses of the four-switch cycle), loops.go (Shpiner et al.: priority groups and throughput of credit loops, with
+// what breaks them), loop.go and boundary.go (routing loops), trigger.go (ITSY: flows when a deadlock is broken),
+// convergence.go (congestion control); scale.go measures how large the simulator goes.
 //
 // Invariant: the same program draws the same files, byte for byte.
 //

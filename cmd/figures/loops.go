@@ -14,7 +14,7 @@ import (
 	"softswitch/view/plot"
 )
 
-// loopFigure is a figure of a credit loop of Shpiner et al.: buckets or throughput over
+// loopFigure is a figure of a credit loop of Shpiner et al.: priority groups or throughput over
 // time, with each of detectors in turn. It plays the scenario from its beginning to until.
 type loopFigure struct {
 	name, title, scenario string
@@ -33,7 +33,7 @@ var loopFigures = []loopFigure{
 	{
 		"shpiner-fig5a", "Buffers of a credit loop (Shpiner et al., Fig. 5a)", "shpiner-fig4-ecmp", "300us", ring,
 		[]string{catalog.None, shpiner.LoopBreakerName},
-		(*loopRun).bucketPanels,
+		(*loopRun).pgPanels,
 	},
 	{
 		"shpiner-fig5b", "Throughput of its links (Shpiner et al., Fig. 5b)", "shpiner-fig4-ecmp", "300us", ring,
@@ -57,12 +57,12 @@ var loopFigures = []loopFigure{
 const rateEvery = 5 * unit.Microsecond
 
 // loopRun is the result of a run of a loopFigure's scenario: for each switch of the loop, the
-// occupancy of the bucket that the previous switch fills, in KB, and the rate to the next switch, in
+// occupancy of the priority group that the previous switch fills, in KB, and the rate to the next switch, in
 // Gbit/s.
 type loopRun struct {
-	verdict        *verdict.Verdict
-	xoff           []plot.Level
-	buckets, links []plot.Line
+	verdict    *verdict.Verdict
+	xoff       []plot.Level
+	pgs, links []plot.Line
 }
 
 // draw plays the scenario with each of f.detectors.
@@ -93,19 +93,19 @@ func (f *loopFigure) play(detector string, watch func(unit.Time) error) (*loopRu
 	if err != nil {
 		return nil, err
 	}
-	r := &loopRun{xoff: thresholds(plan)[:1], buckets: make([]plot.Line, len(f.loop)), links: make([]plot.Line, len(f.loop))}
+	r := &loopRun{xoff: thresholds(plan)[:1], pgs: make([]plot.Line, len(f.loop)), links: make([]plot.Line, len(f.loop))}
 	sent := make([]uint64, len(f.loop))
 	r.verdict, err = play(plan, sim.Options{Seed: 1, Watch: watch, SampleAt: sim.Every(sampleEvery), Sample: func(now unit.Time, w *sim.World) {
-		const class = 3
+		const priority = 3
 		for i, at := range f.loop {
 			before, behind := f.loop[(i+len(f.loop)-1)%len(f.loop)], f.loop[(i+1)%len(f.loop)]
-			held, _ := w.Switch(at).MMU().Bytes(portTo(plan, at, before), class)
-			r.buckets[i].Name, r.buckets[i].Group = at, i
-			r.buckets[i].Points = append(r.buckets[i].Points, plot.Point{X: millis(now), Y: float64(held) / 1024})
+			held, _ := w.Switch(at).MMU().Bytes(portTo(plan, at, before), priority)
+			r.pgs[i].Name, r.pgs[i].Group = at, i
+			r.pgs[i].Points = append(r.pgs[i].Points, plot.Point{X: millis(now), Y: float64(held) / 1024})
 			if now%rateEvery != 0 {
 				continue
 			}
-			all := w.Switch(at).Counters(portTo(plan, at, behind)).TxBytes[class]
+			all := w.Switch(at).Counters(portTo(plan, at, behind)).TxBytes[priority]
 			r.links[i].Name, r.links[i].Group = at+" to "+behind, i
 			r.links[i].Points = append(r.links[i].Points, plot.Point{X: millis(now - rateEvery/2), Y: float64(all-sent[i]) * 8 / float64(rateEvery)})
 			sent[i] = all
@@ -130,15 +130,15 @@ func (r *loopRun) about() string {
 	return locks + ", for good"
 }
 
-func (r *loopRun) bucketPanels() []plot.Panel {
-	return []plot.Panel{{Title: r.about(), Y: "KB", Lines: r.buckets, Top: 100, Levels: r.xoff}}
+func (r *loopRun) pgPanels() []plot.Panel {
+	return []plot.Panel{{Title: r.about(), Y: "KB", Lines: r.pgs, Top: 100, Levels: r.xoff}}
 }
 
 func (r *loopRun) linkPanels() []plot.Panel {
 	return []plot.Panel{{Title: r.about(), Y: "Gbit/s", Lines: r.links, Top: 42}}
 }
 
-// flowPanels returns panels of the flows that form the loop, and of the sum of its buckets.
+// flowPanels returns panels of the flows that form the loop, and of the sum of its priority groups.
 func (r *loopRun) flowPanels() []plot.Panel {
 	flows := plot.Panel{Title: "the flows of the loop. " + r.about(), Y: "Gbit/s", Top: 18}
 	for i, f := range r.verdict.Flows {
@@ -146,12 +146,12 @@ func (r *loopRun) flowPanels() []plot.Panel {
 			flows.Lines = append(flows.Lines, plot.Line{Name: f.From + " to " + f.To, Group: i, Points: plot.OverTime(r.verdict, i, 1e9)})
 		}
 	}
-	all := plot.Line{Points: make([]plot.Point, len(r.buckets[0].Points))}
-	for _, b := range r.buckets {
+	all := plot.Line{Points: make([]plot.Point, len(r.pgs[0].Points))}
+	for _, b := range r.pgs {
 		for i, p := range b.Points {
 			all.Points[i].X = p.X
 			all.Points[i].Y += p.Y
 		}
 	}
-	return []plot.Panel{flows, {Title: fmt.Sprintf("the %d buckets of the loop together", len(r.buckets)), Y: "KB", Lines: []plot.Line{all}}}
+	return []plot.Panel{flows, {Title: fmt.Sprintf("the %d priority groups of the loop together", len(r.pgs)), Y: "KB", Lines: []plot.Line{all}}}
 }

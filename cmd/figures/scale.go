@@ -64,9 +64,9 @@ type Fabric struct {
 	Events         uint64  `json:"events"`
 	PeakMemory     int64   `json:"peak_memory_bytes"`
 	// State of the detector, and the buffer manager's accounts that the detector reads.
-	DetectorBytes         int `json:"detector_bytes_per_switch"`
-	DetectorBytesPerClass int `json:"detector_bytes_per_switch_and_class"`
-	CounterBytes          int `json:"counter_bytes_per_switch"`
+	DetectorBytes            int `json:"detector_bytes_per_switch"`
+	DetectorBytesPerPriority int `json:"detector_bytes_per_switch_and_priority"`
+	CounterBytes             int `json:"counter_bytes_per_switch"`
 }
 
 // Measure builds and runs the large fabrics, one after the other, until ctx ends; it
@@ -110,7 +110,7 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(t, "  latency\tat most %.1f us\n", float64(f.LatencyMax)/1e3)
 		fmt.Fprintf(t, "  time\t%.1f s to build, %.1f s to run %d frame-hops\n", f.Build, f.Run, f.FrameHops)
 		fmt.Fprintf(t, "  memory\t%.2f GiB at most\n", float64(f.PeakMemory)/(1<<30))
-		fmt.Fprintf(t, "  detector\t%d B a switch, %d B a switch and class; the buffer manager's accounts %d B\n", f.DetectorBytes, f.DetectorBytesPerClass, f.CounterBytes)
+		fmt.Fprintf(t, "  detector\t%d B a switch, %d B a switch and priority; the buffer manager's accounts %d B\n", f.DetectorBytes, f.DetectorBytesPerPriority, f.CounterBytes)
 		t.Flush()
 	}
 	_, err := fmt.Fprintf(w, "in all %.1f s on %d processors, %.2f GiB at most\n", r.Wall, r.Processors, float64(r.PeakMemory)/(1<<30))
@@ -164,7 +164,7 @@ func run(ctx context.Context, plant planter, detector string, show io.Writer) (*
 		f.DetectorBytes = max(f.DetectorBytes, s.Detector().StateBytes())
 		f.CounterBytes = max(f.CounterBytes, s.MMU().CounterBytes())
 	})
-	f.DetectorBytesPerClass = f.DetectorBytes / l.Switch.Buffer.Lossless.Len()
+	f.DetectorBytesPerPriority = f.DetectorBytes / l.Switch.Buffer.Lossless.Len()
 	f.PeakMemory, err = rates.PeakMemory()
 	return f, err
 }

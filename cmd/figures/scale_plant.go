@@ -53,7 +53,7 @@ func plantFatTree(k int) (*sim.Large, int, error) {
 		for i := range 4 {
 			from, to := i/2, pod+2+i
 			l.Flows = append(l.Flows, sim.LargeFlow{
-				From: node("h%d-%d-0", pod+from, i%2), To: node("h%d-0-0", to), Class: 3,
+				From: node("h%d-%d-0", pod+from, i%2), To: node("h%d-0-0", to), Priority: 3,
 				Via: []int{
 					node("edge%d-%d", pod+from, i%2), agg[from], core[from], agg[1-from], core[1-from],
 					node("agg%d-%d", to, r), node("edge%d-0", to),
@@ -64,7 +64,7 @@ func plantFatTree(k int) (*sim.Large, int, error) {
 	// The others run between pods, through edges and to subnets that are part of no
 	// ring.
 	for i := range 4 * k {
-		l.Flows = append(l.Flows, sim.LargeFlow{From: node("h%d-%d-1", i%k, 2+i/k), To: node("h%d-%d-1", (i+17)%k, 8+i/k), Class: 3})
+		l.Flows = append(l.Flows, sim.LargeFlow{From: node("h%d-%d-1", i%k, 2+i/k), To: node("h%d-%d-1", (i+17)%k, 8+i/k), Priority: 3})
 	}
 	return l, rings, nil
 }
@@ -91,7 +91,7 @@ func plantRings(switches int) (*sim.Large, int, error) {
 	for r, m := range sizes {
 		first := r * switches / 10
 		for i := range m {
-			flow := sim.LargeFlow{From: host(first+i, 0), To: host(first+(i+m-1)%m, 0), Class: 3}
+			flow := sim.LargeFlow{From: host(first+i, 0), To: host(first+(i+m-1)%m, 0), Priority: 3}
 			for j := range m {
 				flow.Via = append(flow.Via, first+(i+j)%m)
 			}
@@ -99,7 +99,7 @@ func plantRings(switches int) (*sim.Large, int, error) {
 		}
 	}
 	for i := range switches / 39 {
-		l.Flows = append(l.Flows, sim.LargeFlow{From: host(100+39*i, 1), To: host(100+39*i+switches/2-50, 1), Class: 3})
+		l.Flows = append(l.Flows, sim.LargeFlow{From: host(100+39*i, 1), To: host(100+39*i+switches/2-50, 1), Priority: 3})
 	}
 	return l, len(sizes), nil
 }

@@ -41,7 +41,7 @@ events:
 duration: 700ms
 `
 
-// strangersPause pauses class 3 for 335 ms.
+// strangersPause pauses priority 3 for 335 ms.
 const strangersPause = "0180c200000102000000000a88080101000800000000 0000ffff0000000000000000" + "0000000000000000000000000000000000000000000000000000"
 
 // TestStranger: a pause that somebody puts on a link is heeded, unless the link is

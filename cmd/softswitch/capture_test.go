@@ -23,7 +23,7 @@ import (
 // act makes a host of the lab misbehave.
 func (b *bed) act(host, what string) {
 	b.Helper()
-	if err := control.Call(b.socket(host), "act", map[string]any{"do": what, "class": 3}, nil); err != nil {
+	if err := control.Call(b.socket(host), "act", map[string]any{"do": what, "priority": 3}, nil); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -253,13 +253,13 @@ func TestEveryLabelIsShown(t *testing.T) {
 			diagnoses++
 		}
 		if i := rec.ITSY; i != nil {
-			want[fmt.Sprint(number)] = fmt.Sprint(i.Class, i.Flags, i.Initiator.Node, i.Initiator.Port, i.Seq, i.Trigger.Node, i.Trigger.Port, i.Hops, i.Period)
+			want[fmt.Sprint(number)] = fmt.Sprint(i.Priority, i.Flags, i.Initiator.Node, i.Initiator.Port, i.Seq, i.Trigger.Node, i.Trigger.Port, i.Hops, i.Period)
 		}
 	}
 	home, diagnosesShown := 0, 0
 	lines := outputLines(
 		t, "tshark", "-n", "-X", "lua_script:../../view/wireshark/itsy.lua", "-r", file, "-Y", "macc || itsy", "-T", "fields", "-e", "frame.number",
-		"-e", "itsy.malformed", "-e", "itsy.foreign", "-e", "_ws.malformed", "-e", "itsy.home", "-e", "itsy.diagnosis.kind", "-e", "itsy.class", "-e", "itsy.flags",
+		"-e", "itsy.malformed", "-e", "itsy.foreign", "-e", "_ws.malformed", "-e", "itsy.home", "-e", "itsy.diagnosis.kind", "-e", "itsy.priority", "-e", "itsy.flags",
 		"-e", "itsy.initiator.node", "-e", "itsy.initiator.port", "-e", "itsy.seq", "-e", "itsy.trigger.node", "-e", "itsy.trigger.port",
 		"-e", "itsy.hops", "-e", "itsy.period",
 	)

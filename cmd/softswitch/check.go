@@ -21,7 +21,7 @@ func checkCommand() *cobra.Command {
 		Use:   "check FILE|NAME",
 		Short: "Find what could lock a fabric, before it happens",
 		Long: fmt.Sprintf(`Find cyclic buffer dependencies: cycles of buffers that can wait for one another. The check
-uses the routes, backups, flooding and classes of a scenario file. It covers the fabric
+uses the routes, backups, flooding and priorities of a scenario file. It covers the fabric
 without failures, with the failures in the file, and with every link, every switch and
 every pair of links between switches down.
 

@@ -51,7 +51,7 @@ var (
 	onWire     = masking(`^ *[1-9]\d*  (frames of type 0x88e5, )`, "# $1")                    // of MACsec
 	paused     = masking(`^ *[1-9]\d* +\d+  (s\d)  (s\d)$`, "# # $1 $2")                      // pauses and messages of a link
 	messaged   = masking(`^ *0 +[1-9]\d*  (s\d)  (s\d)$`, "0 # $1 $2")                        // messages alone
-	pfcCounts  = masking(`^( *to-\S+ +0 +0 +0) +[1-9]\d[\d,]* +[01]( +0 +0 +0)$`, "$1 # r$2") // of class 3, if it paused
+	pfcCounts  = masking(`^( *to-\S+ +0 +0 +0) +[1-9]\d[\d,]* +[01]( +0 +0 +0)$`, "$1 # r$2") // of priority 3, if it paused
 	pfcFirst   = masking(`^( *to-\S+ +0 +0 +0) +[01] +[01]( +0 +0 +0)$`, "$1 r r$2")          // the resumes with which nodes begin, if somebody was there
 	processors = masking(`[0-9.]+ processors used`, "# processors used")                      //
 	slack      = masking(`and \d+ of slack, \d+ of it used`, "and # of slack, # of it used")

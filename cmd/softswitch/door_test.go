@@ -197,9 +197,9 @@ var orders = []struct {
 		"impair s1:IF1 s2:IF2 --loss 1%",
 		[]string{`s1 impair {"port":"IF1","wire":{"loss":"1%"}}`, `s2 impair {"port":"IF2","wire":{"loss":"1%"}}`},
 	},
-	{"Storm", ui.Order{Do: "storm", Host: "h2", Class: 3}, "storm h2", []string{`h2 act {"At":0,"Do":"storm","Rate":0,"Class":3}`}},
-	{"Slow", ui.Order{Do: "slow", Host: "h2", Rate: "20Mbit/s"}, "slow h2 20Mbit/s", []string{`h2 act {"At":0,"Do":"slow","Rate":20000000,"Class":0}`}},
-	{"Normal", ui.Order{Do: "normal", Host: "h2"}, "normal h2", []string{`h2 act {"At":0,"Do":"normal","Rate":0,"Class":0}`}},
+	{"Storm", ui.Order{Do: "storm", Host: "h2", Priority: 3}, "storm h2", []string{`h2 act {"At":0,"Do":"storm","Rate":0,"Priority":3}`}},
+	{"Slow", ui.Order{Do: "slow", Host: "h2", Rate: "20Mbit/s"}, "slow h2 20Mbit/s", []string{`h2 act {"At":0,"Do":"slow","Rate":20000000,"Priority":0}`}},
+	{"Normal", ui.Order{Do: "normal", Host: "h2"}, "normal h2", []string{`h2 act {"At":0,"Do":"normal","Rate":0,"Priority":0}`}},
 	{"Start", ui.Order{Do: "start"}, "start", []string{"h1 start now", "h2 start now"}},
 	{"Stop", ui.Order{Do: "stop"}, "stop", []string{"h1 stop ", "h2 stop "}},
 	{

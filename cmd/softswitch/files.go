@@ -80,7 +80,7 @@ func taggerCommand() *cobra.Command {
 		Short: "Show Tagger's rules for a scenario and prove that no deadlock can form",
 		Long: `Compute Tagger's rules for the topology of a scenario file, and search for a cycle of
 buffer dependencies under these rules, over all possible routes and all tags. Show the
-class in which each flow leaves each switch on its path.
+priority in which each flow leaves each switch on its path.
 
 Exit status: 0 there is no cycle; 1 there is one, which is shown; 2 the rules could
 not be computed, for example for a topology without levels.`,

@@ -154,8 +154,8 @@ func (d *docker) playsExported() {
 			d.connect(machines[i], pids, l)
 		}
 	}
-	// By a veth to a container of the same machine, and by VXLAN to the other machine. Of class 3: what begins
-	// resumes all lossless classes.
+	// By a veth to a container of the same machine, and by VXLAN to the other machine. Of priority 3: what
+	// begins resumes all lossless priorities.
 	dumps := map[string]*started{}
 	for _, port := range []string{"to-h1", "to-s2"} {
 		file := filepath.Join(t.TempDir(), port+".pcap")

@@ -31,10 +31,10 @@ func importSONiC() *cobra.Command {
 		Long: `Convert the configurations of SONiC switches to a scenario file and print it. DIR contains
 the config_db.json of each switch as NAME.json; FILE is one such file. DEVICE_NEIGHBOR gives
 the links, CABLE_LENGTH the cables, PORT the speeds and mtu, PORT_QOS_MAP the lossless
-classes, BUFFER_PG the buffers. If SONiC computes a port's headroom, the scenario gets what
+priorities, BUFFER_PG the buffers. If SONiC computes a port's headroom, the scenario gets what
 the link needs. A neighbour without a file becomes a host.
 
-Both switches of a link must agree on it, and all switches on the classes that they pause.
+Both switches of a link must agree on it, and all switches on the priorities that they pause.
 Comments at the head of the file list settings that a scenario cannot express, and tables
 that are not used.
 
@@ -69,7 +69,7 @@ func importHPCC() *cobra.Command {
 		Short: "Make a scenario file of files of HPCC's simulator",
 		Long: `Convert topology.txt and flow.txt of HPCC's simulator, or of a simulator that reads the
 same files, such as SimAI's, to a scenario file and print it: switch N becomes sN, host N
-becomes hN, and flows use transport rc in the class of their priority group.
+becomes hN, and flows use transport rc in the priority of their priority group.
 
 Comments at the head of the file list settings that a scenario cannot express. The
 scenario lasts twice the time that the hosts' links need for all traffic.

@@ -91,7 +91,7 @@ func TestRestartLetsGo(t *testing.T) {
 		return s.Ports[slices.IndexFunc(s.Ports, func(p observe.Port) bool { return p.Name == name })]
 	}
 	b.must("start", "h1")
-	b.must("storm", "h2", "--class", "3") // contained 500 ms later: only then may it find s2 without a frame
+	b.must("storm", "h2", "--priority", "3") // contained 500 ms later: only then may it find s2 without a frame
 	b.await("s2 pauses s1", func() bool { return port("s1", "to-s2").RxPause[3] > 0 })
 	b.must("stop")
 	before := port("s1", "to-s2").RxResume[3]
@@ -301,7 +301,7 @@ func TestHostsOnCommand(t *testing.T) {
 	if n := pauses(); n != 0 {
 		t.Errorf("%d pauses before the storm", n)
 	}
-	b.must("storm", "h2", "--class", "4")
+	b.must("storm", "h2", "--priority", "4")
 	b.await("h2 storms", func() bool { return pauses() > 0 })
 	resumes := b.host("h2").Counters.TxResume[4] // one when it began
 	b.must("normal", "h2")
@@ -321,7 +321,7 @@ func TestHostsOnCommand(t *testing.T) {
 		{[]string{"start", "s1"}, "s1 is a switch; want a host: h1, h2"},
 		{[]string{"stop", "h3"}, `no node "h3" (did you mean "h1" or "h2"?); there is: h1, h2`},
 		{[]string{"slow", "h2", "fast"}, `rate: "fast"`},
-		{[]string{"storm", "h2", "--class", "5"}, "class"},
+		{[]string{"storm", "h2", "--priority", "5"}, "priority"},
 	} {
 		if r := b.lab(c.args[0], c.args[1:]...); r.code != cli.ExitError || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("lab %v: exit status %d, want %d and %q", c.args, r.code, cli.ExitError, c.want)
@@ -507,7 +507,7 @@ func (b *bed) wantStormSeen(capture *exec.Cmd) {
 	for range 2 { // ports
 		s.await("listening on")
 	}
-	if err := control.Call(filepath.Join(b.runDir, b.name, "h2", "control.sock"), "act", map[string]any{"do": "storm", "class": 3}, nil); err != nil {
+	if err := control.Call(filepath.Join(b.runDir, b.name, "h2", "control.sock"), "act", map[string]any{"do": "storm", "priority": 3}, nil); err != nil {
 		b.Fatal(err)
 	}
 	if line := s.await("PFC 3:65535"); !strings.HasPrefix(line, "to-h2 1 ") {

@@ -166,7 +166,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 func pfcCapture(cut int) []byte {
 	src := [6]byte{2, 0, 0, 0, 0, 1}
 	label := itsyhdr.TLV{
-		Kind: itsyhdr.KindChecking, Class: 3, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
+		Kind: itsyhdr.KindChecking, Priority: 3, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
 		Trigger: unit.NodePort{Node: 7, Port: 1}, Hops: 3, Period: 12,
 	}
 	pause, message := make([]byte, pfcframe.Len), make([]byte, itsyhdr.MessageLen)

@@ -12,7 +12,7 @@ import (
 	"softswitch/play/nicdemo"
 )
 
-// TestNICDemo: iperf3 over UDP in a lossless class through two switches to a slow
+// TestNICDemo: iperf3 over UDP in a lossless priority through two switches to a slow
 // receiver. Pauses reach the sender's NIC, the fabric loses nothing, and what iperf3 does
 // not get back was lost in the hosts.
 func TestNICDemo(t *testing.T) {
@@ -36,7 +36,7 @@ func TestNICDemo(t *testing.T) {
 		t.Errorf("the receiver was to take half of what iperf3 sends: %+v, %+v", v.Iperf, v.Sender)
 	}
 	if v.Ping.Sent == 0 || v.Ping.Received != v.Ping.Sent {
-		t.Errorf("ping in the class that nobody pauses: %+v", v.Ping)
+		t.Errorf("ping in the priority that nobody pauses: %+v", v.Ping)
 	}
 	b.wantNothing()
 }
@@ -45,10 +45,10 @@ func TestNICDemo(t *testing.T) {
 func TestNICDemoInterrupt(t *testing.T) {
 	b := newBed(t, "iperf3", "ping")
 	s := b.start(b.command("demo", "nic", "--name", b.name))
-	s.await("ping runs in class 0")
+	s.await("ping runs in priority 0")
 	b.await("iperf3 sends", func() bool {
 		var nic observe.NIC
-		return control.Call(b.socket("h1"), "stats", nil, &nic) == nil && nic.Classes[3].Sent > 0
+		return control.Call(b.socket("h1"), "stats", nil, &nic) == nil && nic.Priorities[3].Sent > 0
 	})
 	s.signal(os.Interrupt)
 	r := s.end()
@@ -62,7 +62,7 @@ func TestNICDemoInterrupt(t *testing.T) {
 func TestNICLab(t *testing.T) {
 	b := newBed(t, "ping")
 	b.must("deploy", "-t", "../../scenarios/nic/two-switches.yaml")
-	b.must("exec", "h1", "ping", "-q", "-c", "2", "-i", "0.2", "-Q", "104", "10.100.1.2") // DSCP 26: class 3
+	b.must("exec", "h1", "ping", "-q", "-c", "2", "-i", "0.2", "-Q", "104", "10.100.1.2") // DSCP 26: priority 3
 
 	nicIn := func(args ...string) result {
 		t.Helper()
@@ -74,7 +74,7 @@ func TestNICLab(t *testing.T) {
 		t.Fatalf("nic show: exit status %d, %v", r.code, err)
 	}
 	for _, name := range []string{"h1", "h2"} {
-		if n := nics[name]; n.Name != name || n.Classes[3].Sent < 2 || n.Classes[3].Received < 2 || n.InHost.Sum() != 0 || n.OnArrival != (observe.ArrivalLoss{}) {
+		if n := nics[name]; n.Name != name || n.Priorities[3].Sent < 2 || n.Priorities[3].Received < 2 || n.InHost.Sum() != 0 || n.OnArrival != (observe.ArrivalLoss{}) {
 			t.Errorf("%s after ping: %+v", name, n)
 		}
 	}

@@ -225,7 +225,7 @@ func TestNoLoop(t *testing.T) {
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	for name, slow := range map[string]string{
-		"shpiner-fig4": "400", "guo-fig4": "400", "guo-fig4-contained": "400", "w15-two-classes": "400",
+		"shpiner-fig4": "400", "guo-fig4": "400", "guo-fig4-contained": "400", "w15-two-priorities": "400",
 		"w3-crossing-frame": "2000", // its loop closes or not by a frame's time, here 0.6 ms
 	} {
 		t.Run(name, func(t *testing.T) {

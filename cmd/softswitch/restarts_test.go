@@ -275,7 +275,7 @@ func (r *restarted) judgePauses(anew string, after map[string]looked) (invalid s
 		if !ok {
 			r.Fatalf("%s has not logged that %s came up", anew, near.Iface)
 		}
-		for class, lasted := range r.logs[far.Node].from(begun, unit.Port(slices.Index(after[far.Node].ports, far.Iface)), after[far.Node].At) {
+		for priority, lasted := range r.logs[far.Node].from(begun, unit.Port(slices.Index(after[far.Node].ports, far.Iface)), after[far.Node].At) {
 			r.inForce++
 			late := max(after[anew].Lateness, after[far.Node].Lateness)
 			switch {
@@ -284,7 +284,7 @@ func (r *restarted) judgePauses(anew string, after map[string]looked) (invalid s
 			case lasted-oneRefresh <= late:
 				invalid = fmt.Sprintf("%s was paused for %v by what %s had said before, and one was %v late", far, time.Duration(lasted), anew, time.Duration(late))
 			default:
-				r.Errorf("%s, class %d, was paused for %v more by what %s had said before it began anew", far, class, time.Duration(lasted), anew)
+				r.Errorf("%s, priority %d, was paused for %v more by what %s had said before it began anew", far, priority, time.Duration(lasted), anew)
 			}
 		}
 	}
@@ -300,7 +300,7 @@ type pauseLog struct {
 
 type pauseSpan struct {
 	out        unit.Port
-	class      unit.Priority
+	priority   unit.Priority
 	since, end unit.Time
 }
 
@@ -327,10 +327,10 @@ func (p *pauseLog) take(e event.Event) {
 			p.begun[e.Port] = e.At
 		}
 	case event.Paused:
-		p.spans = append(p.spans, pauseSpan{e.Out, e.OutClass, e.At, unit.Never})
+		p.spans = append(p.spans, pauseSpan{e.Out, e.OutPriority, e.At, unit.Never})
 	case event.Resumed, event.Expired:
 		for i := len(p.spans) - 1; i >= 0; i-- {
-			if s := &p.spans[i]; s.out == e.Out && s.class == e.OutClass && s.end == unit.Never {
+			if s := &p.spans[i]; s.out == e.Out && s.priority == e.OutPriority && s.end == unit.Never {
 				s.end = e.At
 				return
 			}
@@ -338,13 +338,13 @@ func (p *pauseLog) take(e event.Event) {
 	}
 }
 
-// from is how long the pauses of a port's queues that were in force at a time lasted from then on, by class;
+// from is how long the pauses of a port's queues that were in force at a time lasted from then on, by priority;
 // now is the latest that is known.
 func (p *pauseLog) from(at unit.Time, out unit.Port, now unit.Time) map[unit.Priority]unit.Time {
 	lasted := map[unit.Priority]unit.Time{}
 	for _, s := range p.spans {
 		if s.out == out && s.since < at && at < s.end {
-			lasted[s.class] = min(s.end, now) - at
+			lasted[s.priority] = min(s.end, now) - at
 		}
 	}
 	p.spans = slices.DeleteFunc(p.spans, func(s pauseSpan) bool { return s.end < at })

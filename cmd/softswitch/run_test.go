@@ -71,7 +71,7 @@ func TestRunSaysWhatItRuns(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	s.await("switch: detector none, response none, lossless classes [3 4]; ports p0 (no rate limit), p1 (no rate limit)")
+	s.await("switch: detector none, response none, lossless priorities [3 4]; ports p0 (no rate limit), p1 (no rate limit)")
 	s.await("warning: port p1 is down; set it up: ip link set p1 up")
 	s.signal(os.Interrupt)
 	if r := s.end(); r.code != 0 {

@@ -98,7 +98,7 @@ func (b *bed) wantPausesShown() {
 		return showJSON[show.PFCCounters](b, "core0", "pfc", "counters").Ports[2]
 	}
 	before := pfc()
-	if h := before.History[0]; before.Port != "to-agg2-0" || before.Rx[3] == 0 || h.Class != 3 || !h.Paused || h.Transitions == 0 || h.Total < h.Recent || h.Recent == 0 {
+	if h := before.History[0]; before.Port != "to-agg2-0" || before.Rx[3] == 0 || h.Priority != 3 || !h.Paused || h.Transitions == 0 || h.Total < h.Recent || h.Recent == 0 {
 		b.Errorf("pfc counters of core0 to-agg2-0: %+v", before)
 	}
 	b.ok("clear", "pfc", "counters", "core0")

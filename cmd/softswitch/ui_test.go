@@ -56,7 +56,7 @@ func TestDemoUI(t *testing.T) {
 		"a loop of four links":  "document.querySelectorAll('#lanes .lane.core').length === 4",
 		"its initial trigger":   "document.querySelector('[data-trigger]') !== null",
 		"pauses":                "document.querySelectorAll('[data-paused]').length > 4",
-		"the loop in words":     "/DEADLOCK of class 3 .* wait for one another/.test($('words').textContent)",
+		"the loop in words":     "/DEADLOCK of priority 3 .* wait for one another/.test($('words').textContent)",
 		"a state without it":    "states.some((s) => !s.deadlock)",
 		"when it was declared":  "/declares/.test($('entries').textContent)",
 		"that it may act on it": "!$('restart').disabled",

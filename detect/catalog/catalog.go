@@ -24,7 +24,7 @@ type Detector struct {
 	Name  string
 	About string // what it is, in a line
 	New   detect.Factory
-	// NamesLoops: it says which queue and which bucket are on the loop, so that every
+	// NamesLoops: it says which queue and which priority group are on the loop, so that every
 	// response can be combined with it.
 	NamesLoops bool
 	// Variant: it is there to be studied beside another, and is compared when it is named.

@@ -20,7 +20,7 @@ type Acted struct {
 	At     unit.Time
 	Switch unit.NodeID
 	Action detect.Action
-	Bucket detect.Bucket
+	PG     detect.PG
 	Queue  detect.Queue
 	Flow   detect.FlowID // of a policer
 	Bytes  int
@@ -28,7 +28,7 @@ type Acted struct {
 
 // String is what was done: "restrict 0>1", "lend 0 15500".
 func (x Acted) String() string {
-	s := fmt.Sprintf("%v %d", x.Action, x.Bucket.Port)
+	s := fmt.Sprintf("%v %d", x.Action, x.PG.Port)
 	if x.Queue.Port != unit.NoPort {
 		s += fmt.Sprintf(">%d", x.Queue.Port)
 	}
@@ -43,14 +43,14 @@ type Refused struct {
 	At     unit.Time
 	Switch unit.NodeID
 	Why    detect.Refusal
-	Bucket detect.Bucket
+	PG     detect.PG
 	Queue  detect.Queue
 }
 
-// turned is an action that is on or off, at a bucket and a queue.
+// turned is an action that is on or off, at a priority group and a queue.
 type turned struct {
 	action detect.Action // that begins it
-	bucket detect.Bucket
+	pg     detect.PG
 	queue  detect.Queue
 }
 
@@ -60,19 +60,19 @@ func (s *Switch) InForce() bool {
 	return len(s.on) > 0 || slices.ContainsFunc(s.ports, func(p port) bool { return p.extra != 0 || len(p.policed) > 0 })
 }
 
-func (a actions) note(m detect.Action, b detect.Bucket, q detect.Queue, bytes int) {
+func (a actions) note(m detect.Action, b detect.PG, q detect.Queue, bytes int) {
 	a.noteFlow(m, b, q, 0, bytes)
 }
 
-func (a actions) noteFlow(m detect.Action, b detect.Bucket, q detect.Queue, flow detect.FlowID, bytes int) {
+func (a actions) noteFlow(m detect.Action, b detect.PG, q detect.Queue, flow detect.FlowID, bytes int) {
 	f := a.s.fabric
-	x := Acted{At: f.now, Switch: a.s.id, Action: m, Bucket: b, Queue: q, Flow: flow, Bytes: bytes}
+	x := Acted{At: f.now, Switch: a.s.id, Action: m, PG: b, Queue: q, Flow: flow, Bytes: bytes}
 	f.Acts = append(f.Acts, x)
 	f.Done = append(f.Done, x.String())
 }
 
 // turn sets an action that is on or off, and records the change.
-func (a actions) turn(on bool, b detect.Bucket, q detect.Queue, begin, end detect.Action) {
+func (a actions) turn(on bool, b detect.PG, q detect.Queue, begin, end detect.Action) {
 	switch at := (turned{begin, b, q}); {
 	case a.s.on[at] == on:
 	case on:
@@ -84,8 +84,8 @@ func (a actions) turn(on bool, b detect.Bucket, q detect.Queue, begin, end detec
 	}
 }
 
-// resume makes bucket b go XON if it may.
-func (a actions) resume(b detect.Bucket) {
+// resume makes priority group b go XON if it may.
+func (a actions) resume(b detect.PG) {
 	v := view{s: a.s}
 	if a.s.ports[b.Port].xoff && v.Charged(b) <= v.XON(b) {
 		a.s.XON(b.Port)
@@ -93,7 +93,7 @@ func (a actions) resume(b detect.Bucket) {
 }
 
 // Drop drops frames of MTU bytes.
-func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
+func (a actions) Drop(b detect.PG, q detect.Queue) (bytes int) {
 	v := view{s: a.s}
 	for v.Held(b, q) > 0 && a.s.ports[b.Port].xoff {
 		n := min(v.Held(b, q), MTU)
@@ -106,18 +106,18 @@ func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 }
 
 // Force makes the bytes leave at once, to nowhere.
-func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
+func (a actions) Force(b detect.PG, q detect.Queue, bytes int) {
 	a.note(detect.ActionForce, b, q, bytes)
 	a.s.Leave(b.Port, q.Port, min(bytes, view{s: a.s}.Held(b, q)))
 	a.resume(b)
 }
 
-func (a actions) Restrict(b detect.Bucket, q detect.Queue, on bool) {
+func (a actions) Restrict(b detect.PG, q detect.Queue, on bool) {
 	a.turn(on, b, q, detect.ActionRestrict, detect.ActionFree)
 }
 
 func (a actions) Lossy(q detect.Queue, on bool) {
-	a.turn(on, detect.Bucket{}, q, detect.ActionLossy, detect.ActionHonour)
+	a.turn(on, detect.PG{}, q, detect.ActionLossy, detect.ActionHonour)
 	if on && a.s.ports[q.Port].paused {
 		a.s.ports[q.Port].paused = false
 		a.s.detector.Resume(a.s.fabric.now, q, false)
@@ -125,16 +125,16 @@ func (a actions) Lossy(q detect.Queue, on bool) {
 }
 
 // LossyTurn notes it; bytes that the script enqueues stay charged.
-func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
+func (a actions) LossyTurn(b detect.PG, q detect.Queue, on bool) {
 	a.turn(on, b, q, detect.ActionLossyTurn, detect.ActionLosslessTurn)
 }
 
 // Avoid notes it; where bytes go, the script says.
 func (a actions) Avoid(in, out unit.Port, on bool) {
-	a.turn(on, bucket(in), queue(out), detect.ActionAvoid, detect.ActionAllow)
+	a.turn(on, pg(in), queue(out), detect.ActionAvoid, detect.ActionAllow)
 }
 
-func (a actions) Extra(b detect.Bucket, bytes int) (ok bool) {
+func (a actions) Extra(b detect.PG, bytes int) (ok bool) {
 	all := bytes - a.s.ports[b.Port].extra
 	for _, p := range a.s.ports {
 		all += p.extra
@@ -165,12 +165,12 @@ func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) (ok bo
 		}
 		m.policed, action = append(m.policed, flow), detect.ActionPolice
 	}
-	a.noteFlow(action, bucket(in), detect.Queue{Port: unit.NoPort}, flow, int(rate/1000))
+	a.noteFlow(action, pg(in), detect.Queue{Port: unit.NoPort}, flow, int(rate/1000))
 	return true
 }
 
-func (a actions) Refuse(why detect.Refusal, b detect.Bucket, q detect.Queue) {
+func (a actions) Refuse(why detect.Refusal, b detect.PG, q detect.Queue) {
 	f := a.s.fabric
-	f.Refusals = append(f.Refusals, Refused{At: f.now, Switch: a.s.id, Why: why, Bucket: b, Queue: q})
+	f.Refusals = append(f.Refusals, Refused{At: f.now, Switch: a.s.id, Why: why, PG: b, Queue: q})
 	f.Done = append(f.Done, fmt.Sprintf("refuse %d>%d %v", b.Port, q.Port, why))
 }

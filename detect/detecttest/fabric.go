@@ -11,8 +11,8 @@
 //	records: Findings, Traces, Pauses, Messages, Sent, Acts, Refusals, Done; Stuck
 //	says what is true
 //
-// No frame moves by itself: a bucket's bytes are those that the script puts there,
-// and a pause frame leaves at once. All of a script is in one class, Class.
+// No frame moves by itself: a priority group's bytes are those that the script puts there,
+// and a pause frame leaves at once. All of a script is in one priority, Priority.
 //
 // Read in this order: fabric.go (time, links, records), switch.go (the verbs of a
 // script), view.go (what the detector sees), control.go (what it may do), stuck.go (the
@@ -36,13 +36,13 @@ import (
 	"softswitch/unit"
 )
 
-// Class is the lossless class of every bucket and queue in a script.
-const Class unit.Priority = 3
+// Priority is the lossless priority of every priority group and queue in a script.
+const Priority unit.Priority = 3
 
 // Fabric is the switches of one script and their common virtual time, which
 // starts at 0. Make it with New.
 type Fabric struct {
-	// XON is the threshold of every bucket in bytes; New sets 36,000.
+	// XON is the threshold of every priority group in bytes; New sets 36,000.
 	XON int
 	// Hop is the hop that every switch uses; New sets 25 us.
 	Hop unit.Time
@@ -64,7 +64,7 @@ type Fabric struct {
 	// Pool is how many bytes of extra threshold a switch has in all; New sets 1,000,000.
 	Pool int
 	// Liar, unless it is 0, is a switch that may lie: Stuck treats each active pause of it as
-	// one that lasts for ever, whatever its buckets hold.
+	// one that lasts for ever, whatever its priority groups hold.
 	Liar unit.NodeID
 	// Lost, unless it is nil, says which messages are lost on the way.
 	Lost func(from unit.NodeID, t itsyhdr.TLV) bool

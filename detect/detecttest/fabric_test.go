@@ -16,7 +16,7 @@ func newRing(t *testing.T, d Delay) Script {
 	return sc
 }
 
-// A pause that belongs to an earlier XOFF period than the bucket's current one does
+// A pause that belongs to an earlier XOFF period than the priority group's current one does
 // not hold: a resume is on the wire behind it.
 func TestStuckAsksForTheCurrentPeriod(t *testing.T) {
 	sc := newRing(t, Delay{Pause: 20 * us})
@@ -50,7 +50,7 @@ func TestStuckAsksForTheCurrentPeriod(t *testing.T) {
 	}
 }
 
-// One bucket with no more than XON bytes in the ring frees the whole ring.
+// One priority group with no more than XON bytes in the ring frees the whole ring.
 func TestStuckEliminates(t *testing.T) {
 	for _, c := range []struct{ bytes, want int }{{36_000, 0}, {36_001, 4}} {
 		sc := newRing(t, Delay{})
@@ -71,8 +71,8 @@ type talker struct {
 	act detect.Actions
 }
 
-func (t talker) XOFF(_ unit.Time, b detect.Bucket, _ detect.Queue) {
-	t.act.Send(b.Port, itsyhdr.TLV{Kind: itsyhdr.KindQuery, Class: b.Class})
+func (t talker) XOFF(_ unit.Time, b detect.PG, _ detect.Queue) {
+	t.act.Send(b.Port, itsyhdr.TLV{Kind: itsyhdr.KindQuery, Priority: b.Priority})
 }
 
 // Frames of one port arrive in the order in which they left, whatever their delays: a

@@ -9,7 +9,7 @@ import (
 
 // Ports of a switch S_k of a ring S1 > S2 > ... > S1.
 const (
-	In        unit.Port = iota // its bucket for the link from S_(k-1)
+	In        unit.Port = iota // its priority group for the link from S_(k-1)
 	Out                        // its egress to S_(k+1)
 	Host                       // leads to its host
 	Aside                      // out of the ring
@@ -47,7 +47,7 @@ func (sc Script) Ring(n int, d Delay) {
 	}
 }
 
-// Trigger hangs a switch out of the ring behind Aside of the switch at. Its bucket 0
+// Trigger hangs a switch out of the ring behind Aside of the switch at. Its priority group 0
 // has 60 KB for its host, and pauses Aside when it goes XOFF.
 func (sc Script) Trigger(id, at unit.NodeID, d Delay) *Switch {
 	t := sc.Add(id, 2)
@@ -57,10 +57,10 @@ func (sc Script) Trigger(id, at unit.NodeID, d Delay) *Switch {
 	return t
 }
 
-// Fill puts kb kilobytes of bucket in into queue out of S_k.
+// Fill puts kb kilobytes of priority group in into queue out of S_k.
 func (sc Script) Fill(k unit.NodeID, in, out unit.Port, kb int) { sc.S[k].Enqueue(in, out, kb*1000) }
 
-// Close fills S_k's ring bucket and makes it go XOFF, at a time.
+// Close fills S_k's ring priority group and makes it go XOFF, at a time.
 func (sc Script) Close(at unit.Time, k unit.NodeID) {
 	sc.To(at)
 	sc.Fill(k, In, Out, 60)
@@ -112,7 +112,7 @@ func (sc Script) LogTraces() {
 	sc.Helper()
 	for _, t := range sc.Traces {
 		l := t.Label
-		sc.Logf("%4d us  S%d %-7v queue %3d bucket %3d  %v->%v seq %d trigger %v hops %d flags %x", t.At/us, t.Switch, t.Step,
-			t.Queue.Port, t.Bucket.Port, l.Initiator, l.Kind, l.Seq, l.Trigger, l.Hops, l.Flags)
+		sc.Logf("%4d us  S%d %-7v queue %3d priority group %3d  %v->%v seq %d trigger %v hops %d flags %x", t.At/us, t.Switch, t.Step,
+			t.Queue.Port, t.PG.Port, l.Initiator, l.Kind, l.Seq, l.Trigger, l.Hops, l.Flags)
 	}
 }

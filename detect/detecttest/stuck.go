@@ -3,8 +3,8 @@ package detecttest
 import "softswitch/unit"
 
 // Stuck is the largest set of queues that can never transmit again, in the order
-// of switches and ports: each is paused by the current XOFF period of the bucket
-// at its far end, and that bucket has more than XON bytes in queues of the set. It
+// of switches and ports: each is paused by the current XOFF period of the priority group
+// at its far end, and that priority group has more than XON bytes in queues of the set. It
 // is empty if and only if there is no deadlock at this instant.
 func (f *Fabric) Stuck() []unit.NodePort {
 	in := map[unit.NodePort]bool{}
@@ -21,7 +21,7 @@ func (f *Fabric) Stuck() []unit.NodePort {
 }
 
 // pausedForGood: the active pause at queue p belongs to the current XOFF period of a
-// switch's bucket.
+// switch's priority group.
 func (s *Switch) pausedForGood(p unit.Port) bool {
 	q := &s.ports[p]
 	if !q.paused || q.peer == nil {
@@ -34,7 +34,7 @@ func (s *Switch) pausedForGood(p unit.Port) bool {
 	return b.xoff && b.period == q.pausedBy
 }
 
-// eliminate removes the queues whose bucket will fall to XON even if the rest of the set
+// eliminate removes the queues whose priority group will fall to XON even if the rest of the set
 // never moves, and reports whether it removed any.
 func (f *Fabric) eliminate(in map[unit.NodePort]bool) bool {
 	removed := false

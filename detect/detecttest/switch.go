@@ -9,7 +9,7 @@ import (
 	"softswitch/unit"
 )
 
-// Switch is one switch of a script. Port i is at once the ingress port of bucket i
+// Switch is one switch of a script. Port i is at once the ingress port of priority group i
 // and the egress port of queue i.
 type Switch struct {
 	Down unit.PortSet // whose links are down; frames on their way arrive
@@ -24,7 +24,7 @@ type Switch struct {
 	outbox   []item          // what the detector asked to send, in order, until it returns
 }
 
-// item is a message for a port, or the reminder of a pause frame for its bucket.
+// item is a message for a port, or the reminder of a pause frame for its priority group.
 type item struct {
 	port    unit.Port
 	isPause bool
@@ -40,8 +40,8 @@ type port struct {
 	delay    Delay
 	lastDue  unit.Time // when the last frame that left here arrives
 
-	xoff      bool  // the bucket pauses its upstream
-	period    uint8 // of the bucket's XOFF
+	xoff      bool  // the priority group pauses its upstream
+	period    uint8 // of the priority group's XOFF
 	announced bool  // a pause frame of this XOFF left, and the pause has not lapsed since
 
 	paused   bool  // a pause is active at the queue
@@ -49,10 +49,10 @@ type port struct {
 	pauses   uint64
 	left     uint64 // bytes
 
-	pressed map[unit.Port]uint64 // frames of the bucket's lossy turns, by egress port
+	pressed map[unit.Port]uint64 // frames of the priority group's lossy turns, by egress port
 
 	flows   []detect.Flow   // that wait in the queue
-	extra   int             // of the bucket's threshold
+	extra   int             // of the priority group's threshold
 	policed []detect.FlowID // that come in here
 }
 
@@ -67,7 +67,7 @@ func (s *Switch) FaceHosts(ports ...unit.Port) {
 }
 
 // Press counts a frame that comes in at in and finds more waiting in the queue of out, by
-// a lossy turn, than the bucket's XON threshold.
+// a lossy turn, than the priority group's XON threshold.
 func (s *Switch) Press(in, out unit.Port) {
 	if s.ports[in].pressed == nil {
 		s.ports[in].pressed = map[unit.Port]uint64{}
@@ -90,14 +90,14 @@ func (s *Switch) EnqueueFlow(in, out unit.Port, f detect.FlowID, bytes int) {
 
 func (s *Switch) enqueue(in, out unit.Port, f detect.FlowID, bytes int) {
 	s.held[in][out] += bytes
-	s.detector.Enqueue(s.fabric.now, bucket(in), queue(out), f, bytes)
+	s.detector.Enqueue(s.fabric.now, pg(in), queue(out), f, bytes)
 	s.flush()
 }
 
 // Leave takes bytes of in out of the queue of out. It panics if there are fewer.
 func (s *Switch) Leave(in, out unit.Port, bytes int) {
 	if s.held[in][out] < bytes {
-		panic(fmt.Sprintf("detecttest: switch %d: %d bytes leave queue %d, but bucket %d has %d there", s.id, bytes, out, in, s.held[in][out]))
+		panic(fmt.Sprintf("detecttest: switch %d: %d bytes leave queue %d, but priority group %d has %d there", s.id, bytes, out, in, s.held[in][out]))
 	}
 	s.held[in][out] -= bytes
 	s.ports[out].left += uint64(bytes)
@@ -108,45 +108,45 @@ func (s *Switch) Leave(in, out unit.Port, bytes int) {
 	s.flush()
 }
 
-// XOFF makes bucket in cross its XOFF threshold by a frame queued in cause; its pause
-// frame leaves at once. It panics if the bucket is XOFF.
+// XOFF makes priority group in cross its XOFF threshold by a frame queued in cause; its pause
+// frame leaves at once. It panics if the priority group is XOFF.
 func (s *Switch) XOFF(in, cause unit.Port) {
 	p := &s.ports[in]
 	if p.xoff {
-		panic(fmt.Sprintf("detecttest: switch %d: bucket %d is XOFF already", s.id, in))
+		panic(fmt.Sprintf("detecttest: switch %d: priority group %d is XOFF already", s.id, in))
 	}
 	p.xoff, p.announced = true, false
 	p.period++
-	s.detector.XOFF(s.fabric.now, bucket(in), queue(cause))
+	s.detector.XOFF(s.fabric.now, pg(in), queue(cause))
 	s.askPause(in)
 	s.flush()
 }
 
-// XON makes bucket in resume its upstream. It panics if the bucket is not XOFF.
+// XON makes priority group in resume its upstream. It panics if the priority group is not XOFF.
 func (s *Switch) XON(in unit.Port) {
 	p := &s.ports[in]
 	if !p.xoff {
-		panic(fmt.Sprintf("detecttest: switch %d: bucket %d is not XOFF", s.id, in))
+		panic(fmt.Sprintf("detecttest: switch %d: priority group %d is not XOFF", s.id, in))
 	}
 	p.xoff = false
-	s.detector.XON(s.fabric.now, bucket(in))
+	s.detector.XON(s.fabric.now, pg(in))
 	peer, at := p.peer, p.peerPort
 	s.transmit(in, p.delay.Pause, func() { peer.resume(at, false) })
 	s.flush()
 }
 
-// Lapse makes the last pause frame of bucket in so old that the pause may have run out at
+// Lapse makes the last pause frame of priority group in so old that the pause may have run out at
 // the far end.
 func (s *Switch) Lapse(in unit.Port) { s.ports[in].announced = false }
 
-// Refresh sends a pause frame for bucket in, which is XOFF, with the label that
+// Refresh sends a pause frame for priority group in, which is XOFF, with the label that
 // the detector wants on it now.
 func (s *Switch) Refresh(in unit.Port) {
 	p := &s.ports[in]
-	t := s.detector.Label(s.fabric.now, bucket(in))
+	t := s.detector.Label(s.fabric.now, pg(in))
 	p.announced = true
 	if t != (itsyhdr.TLV{}) {
-		t.Class, t.Period = Class, p.period
+		t.Priority, t.Period = Priority, p.period
 	}
 	s.fabric.Pauses++
 	peer, at, period := p.peer, p.peerPort, p.period
@@ -209,7 +209,7 @@ func (s *Switch) tick() {
 	s.flush()
 }
 
-// askPause reminds of a pause frame for bucket in; one reminder is enough.
+// askPause reminds of a pause frame for priority group in; one reminder is enough.
 func (s *Switch) askPause(in unit.Port) {
 	if !slices.ContainsFunc(s.outbox, func(o item) bool { return o.isPause && o.port == in }) {
 		s.outbox = append(s.outbox, item{port: in, isPause: true})
@@ -265,8 +265,8 @@ func (s *Switch) transmit(p unit.Port, delay unit.Time, do func()) {
 	s.fabric.At(from.lastDue, do)
 }
 
-func bucket(p unit.Port) detect.Bucket { return detect.Bucket{Port: p, Class: Class} }
-func queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p, Class: Class} }
+func pg(p unit.Port) detect.PG       { return detect.PG{Port: p, Priority: Priority} }
+func queue(p unit.Port) detect.Queue { return detect.Queue{Port: p, Priority: Priority} }
 
 // Facts is the switch as its detector sees it.
 func (s *Switch) Facts() detect.View { return view{s: s} }

@@ -17,43 +17,43 @@ type view struct {
 
 func (v view) Self() unit.NodeID          { return v.s.id }
 func (v view) Ports() int                 { return len(v.s.ports) }
-func (v view) Lossless() unit.ClassSet    { return 1 << Class }
+func (v view) Lossless() unit.PrioritySet { return 1 << Priority }
 func (v view) FacesHost(p unit.Port) bool { return v.s.ports[p].host }
 
-func (v view) XOFF(b detect.Bucket) (bool, uint8) {
+func (v view) XOFF(b detect.PG) (bool, uint8) {
 	p := &v.s.ports[b.Port]
-	return p.xoff && b.Class == Class, p.period
+	return p.xoff && b.Priority == Priority, p.period
 }
 
-func (v view) Paused(q detect.Queue) bool { return v.s.ports[q.Port].paused && q.Class == Class }
+func (v view) Paused(q detect.Queue) bool { return v.s.ports[q.Port].paused && q.Priority == Priority }
 
-func (v view) Held(b detect.Bucket, q detect.Queue) int {
-	if b.Class != Class || q.Class != Class {
+func (v view) Held(b detect.PG, q detect.Queue) int {
+	if b.Priority != Priority || q.Priority != Priority {
 		return 0
 	}
 	return v.s.held[b.Port][q.Port]
 }
 
-func (v view) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
+func (v view) HeldIn(b detect.PG, out unit.PortSet) (n int) {
 	for ; out != 0; out &= out - 1 {
 		n += v.Held(b, queue(out.First()))
 	}
 	return n
 }
 
-func (v view) XON(b detect.Bucket) int { return v.s.fabric.XON + v.s.ports[b.Port].extra }
+func (v view) XON(b detect.PG) int { return v.s.fabric.XON + v.s.ports[b.Port].extra }
 
 func (v view) Shares() bool { return false }
 
-func (v view) Stays(b detect.Bucket, out detect.Queues) bool {
-	return v.HeldIn(b, out[b.Class]) > v.XON(b)
+func (v view) Stays(b detect.PG, out detect.Queues) bool {
+	return v.HeldIn(b, out[b.Priority]) > v.XON(b)
 }
 
-func (v view) Lapsed(b detect.Bucket) bool { return !v.s.ports[b.Port].announced }
+func (v view) Lapsed(b detect.PG) bool { return !v.s.ports[b.Port].announced }
 
 func (v view) Hop() unit.Time { return v.s.fabric.Hop }
 
-func (v view) Charged(b detect.Bucket) (n int) {
+func (v view) Charged(b detect.PG) (n int) {
 	for out := range v.s.ports {
 		n += v.Held(b, queue(unit.Port(out)))
 	}
@@ -62,26 +62,26 @@ func (v view) Charged(b detect.Bucket) (n int) {
 
 func (v view) Backlog(q detect.Queue) (n int) {
 	for in := range v.s.ports {
-		n += v.Held(bucket(unit.Port(in)), q)
+		n += v.Held(pg(unit.Port(in)), q)
 	}
 	return n
 }
 
 func (v view) Left(q detect.Queue) uint64       { return v.s.ports[q.Port].left }
 func (v view) PausesSeen(q detect.Queue) uint64 { return v.s.ports[q.Port].pauses }
-func (v view) Pressed(b detect.Bucket, q detect.Queue) uint64 {
+func (v view) Pressed(b detect.PG, q detect.Queue) uint64 {
 	return v.s.ports[b.Port].pressed[q.Port]
 }
 func (v view) LinkUp(p unit.Port) bool  { return !v.s.Down.Has(p) }
 func (v view) Rate(unit.Port) unit.Rate { return Rate }
 func (v view) MTU() int                 { return MTU }
 
-func (v view) Detour(detect.Bucket, detect.Queue) (int, unit.Port, unit.Time) {
+func (v view) Detour(detect.PG, detect.Queue) (int, unit.Port, unit.Time) {
 	return 0, unit.NoPort, 0
 }
 
 func (v view) Reroutable(in unit.Port, q detect.Queue) bool {
-	return v.Held(bucket(in), q) > 0 && v.s.Ways.Has(in)
+	return v.Held(pg(in), q) > 0 && v.s.Ways.Has(in)
 }
 
 func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
@@ -95,7 +95,7 @@ type actions struct {
 	s *Switch
 }
 
-func (a actions) Repause(b detect.Bucket) {
+func (a actions) Repause(b detect.PG) {
 	if a.s.ports[b.Port].xoff {
 		a.s.askPause(b.Port)
 	}
@@ -123,7 +123,7 @@ func (a actions) SendFrame(p unit.Port, payload []byte) bool {
 func (a actions) Report(fd detect.Finding) {
 	f := a.s.fabric
 	f.Findings = append(f.Findings, Found{At: f.now, Switch: a.s.id, Finding: fd})
-	f.Done = append(f.Done, fmt.Sprintf("report %d>%d", fd.Bucket.Port, fd.Queue.Port))
+	f.Done = append(f.Done, fmt.Sprintf("report %d>%d", fd.PG.Port, fd.Queue.Port))
 }
 
 func (a actions) Trace(t detect.Trace) {
@@ -131,6 +131,6 @@ func (a actions) Trace(t detect.Trace) {
 	f.Traces = append(f.Traces, Traced{At: f.now, Switch: a.s.id, Trace: t})
 }
 
-func (a actions) Diagnose(_ detect.Bucket, _ detect.Queue, causes []detect.Cause) {
+func (a actions) Diagnose(_ detect.PG, _ detect.Queue, causes []detect.Cause) {
 	a.s.fabric.Diagnoses = append(a.s.fabric.Diagnoses, slices.Clone(causes))
 }

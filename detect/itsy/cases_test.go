@@ -12,7 +12,7 @@ import (
 // The tests of this file are the event orders in which a detector that counts bits,
 // sends a label once or asks twice goes wrong. XON is 36 KB unless said.
 
-// Half of every bucket waits for a fast host: all are paused, and all resume.
+// Half of every priority group waits for a fast host: all are paused, and all resume.
 func TestPartialDependency(t *testing.T) {
 	sc := newRing(t, 4, detecttest.Delay{Pause: 5 * us, Message: 6 * us})
 	half := func(at unit.Time, k unit.NodeID, cause unit.Port) {
@@ -68,8 +68,8 @@ func TestTransientTrigger(t *testing.T) {
 	}
 }
 
-// A bucket resumes and goes XOFF again while the label is under way: no stuck set.
-func TestOscillatingBucket(t *testing.T) {
+// A priority group resumes and goes XOFF again while the label is under way: no stuck set.
+func TestOscillatingPG(t *testing.T) {
 	sc := newRing(t, 4, hop)
 	sc.Close(10*us, 1)
 	sc.Close(35*us, 4)
@@ -170,7 +170,7 @@ func TestTwoTriggers(t *testing.T) {
 	}
 }
 
-// A pause of an older period holds S1 while S2's bucket has resumed and gone XOFF
+// A pause of an older period holds S1 while S2's priority group has resumed and gone XOFF
 // again: there is a lap of labels, but no stuck set until the newer pause arrives.
 func TestPauseOfAnOlderPeriod(t *testing.T) {
 	sc := newRing(t, 4, hop)
@@ -202,7 +202,7 @@ func TestPauseOfAnOlderPeriod(t *testing.T) {
 }
 
 // split is two rings over S1 > S2 and S3 > S4: S2 and S4 each hold 24 and 28 KB
-// towards the two arms, so that no bucket holds more than XON in any one queue there.
+// towards the two arms, so that no priority group holds more than XON in any one queue there.
 //
 //	S1 -> S2 -x> S1,  S2 -p> S3 -> S4 -p> S1', S4 -x> S3'
 func split(t *testing.T) script { return longSplit(t, 0) }
@@ -295,12 +295,12 @@ func TestSplitAgain(t *testing.T) {
 		sc.wantAllStuck()
 		if len(sc.Findings) == before {
 			sc.LogTraces()
-			t.Errorf("broken at S%d, bucket %d: no declaration after it was closed again", at.k, at.in)
+			t.Errorf("broken at S%d, priority group %d: no declaration after it was closed again", at.k, at.in)
 		}
 	}
 }
 
-// As above, but one arm has 2 KB less: the bucket gets down to XON by the other.
+// As above, but one arm has 2 KB less: the priority group gets down to XON by the other.
 func TestAlmostSplit(t *testing.T) {
 	sc := newScript(t)
 	for k := unit.NodeID(1); k <= 2; k++ {
@@ -350,7 +350,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Two loops share two buckets and close at once. The greater label, of S2 on the first
+// Two loops share two priority groups and close at once. The greater label, of S2 on the first
 // loop, hides the other, and what S2 declares explains both. When S2 is let go, S1
 // mints anew for the second loop.
 func TestSecondLoop(t *testing.T) {
@@ -363,7 +363,7 @@ func TestSecondLoop(t *testing.T) {
 		sc.Link(far, 1, join, unit.Port(ring), hop)
 	}
 	sc.Link(join, 2, s, 0, hop)
-	sc.class(2).clock = 100
+	sc.priority(2).clock = 100
 	s.Enqueue(0, 1, 30*kilo)
 	s.Enqueue(0, 2, 30*kilo)
 	s.XOFF(0, 1)
@@ -407,7 +407,7 @@ func TestStaleLabel(t *testing.T) {
 	sc.Link(outside, 1, further, 0, hop)
 	outside.Enqueue(0, 1, 60*kilo)
 	outside.XOFF(0, 1)
-	sc.class(5).clock = 100 // greater than any of the ring
+	sc.priority(5).clock = 100 // greater than any of the ring
 	sc.Close(30*us, 1)
 	sc.Close(55*us, 4)
 	sc.Close(80*us, 3)
@@ -440,9 +440,9 @@ func TestLapsedPause(t *testing.T) {
 	sc.S[4].Expire(p)
 	sc.To(185 * us) // the label is home
 	sc.WantSilence()
-	old := sc.class(1).in[b].own
+	old := sc.priority(1).in[b].own
 	sc.S[1].Refresh(b)
-	if n := sc.class(1).in[b]; !before(old, n.min) {
+	if n := sc.priority(1).in[b]; !before(old, n.min) {
 		t.Errorf("labels from rank %d on are accepted, want none up to %d, which was minted before the gap", n.min, old)
 	}
 	sc.To(10_000 * us)
@@ -462,7 +462,7 @@ func TestLostLabel(t *testing.T) {
 	sc.Close(60*us, 3)
 	sc.Close(85*us, 2)
 	sc.To(140 * us)
-	c := sc.class(3)
+	c := sc.priority(3)
 	c.lab[p] = 0 // as if S4's last pauses had not carried any
 	sc.To(160 * us)
 	for k := unit.NodeID(1); k <= 4; k++ {
@@ -481,7 +481,7 @@ func TestRankWraps(t *testing.T) {
 	for first := uint16(65530); first != 4; first++ {
 		sc := newRing(t, 4, hop)
 		for k := unit.NodeID(1); k <= 4; k++ {
-			sc.class(k).clock = first
+			sc.priority(k).clock = first
 		}
 		sc.Close(10*us, 1)
 		sc.Close(35*us, 4)
@@ -492,12 +492,12 @@ func TestRankWraps(t *testing.T) {
 	}
 }
 
-// Many buckets verify at once, more than there are slots.
+// Many priority groups verify at once, more than there are slots.
 func TestManyVerifications(t *testing.T) {
 	sc := split(t)
 	for k := unit.NodeID(1); k <= 4; k++ {
 		d := sc.S[k].Detector().(*detector)
-		c := sc.class(k)
+		c := sc.priority(k)
 		for set := c.blocked; set != 0; set &= set - 1 {
 			d.verify(sc.Now(), c, set.First())
 		}
@@ -529,21 +529,21 @@ func TestDeclaredRingOpensAndCloses(t *testing.T) {
 	sc.wantAllStuck()
 }
 
-// A bucket declares while its own verification runs. That is over then: if it failed
-// later, it would put off what the bucket does about the deadlock.
+// A priority group declares while its own verification runs. That is over then: if it failed
+// later, it would put off what the priority group does about the deadlock.
 func TestDeclaresDuringItsVerification(t *testing.T) {
 	sc := closedRing(t, NewUnchecked)
 	sc.Lost = func(from unit.NodeID, m itsyhdr.TLV) bool { return from == 2 && m.Kind == itsyhdr.KindAck }
 	d := sc.S[1].Detector().(*detector)
-	d.verify(sc.Now(), sc.class(1), b)
-	id := sc.class(1).slots[0].id
+	d.verify(sc.Now(), sc.priority(1), b)
+	id := sc.priority(1).slots[0].id
 	sc.To(1000 * us)
 	sc.WantFinding(185*us, 1)
-	due := sc.class(1).in[b].due
+	due := sc.priority(1).in[b].due
 	for range 2 { // of the query and, if it comes to that, of the walk
-		sc.S[1].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindAck, Class: detecttest.Class, Period: uint8(detecttest.Class), Initiator: id.owner(), Seq: id.rank(), Flags: wireFailed})
+		sc.S[1].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindAck, Priority: detecttest.Priority, Period: uint8(detecttest.Priority), Initiator: id.owner(), Seq: id.rank(), Flags: wireFailed})
 	}
-	if got := sc.class(1).in[b].due; got != due {
+	if got := sc.priority(1).in[b].due; got != due {
 		t.Errorf("acts at hop %d, want %d", got, due)
 	}
 }
@@ -597,8 +597,8 @@ func TestStaleCheck(t *testing.T) {
 	sc := closedRing(t, New)
 	sc.Lost = func(unit.NodeID, itsyhdr.TLV) bool { return true }
 	sc.To(190 * us)
-	own := sc.class(1).in[b].own
-	check := itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: detecttest.Class, Initiator: unit.NodePort{Node: 1, Port: b}, Hops: uint8(p)}
+	own := sc.priority(1).in[b].own
+	check := itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Priority: detecttest.Priority, Initiator: unit.NodePort{Node: 1, Port: b}, Hops: uint8(p)}
 	check.Seq = own - 1
 	sc.S[1].Deliver(b, check)
 	sc.WantSilence()

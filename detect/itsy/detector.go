@@ -23,16 +23,16 @@ type detector struct {
 	checked bool // check what a label proves before it is declared
 	hop     unit.Time
 
-	// deadline is no later than the first due of a blocked bucket. It may be too early, for a due that
-	// was put off since: Tick computes it again.
-	deadline unit.Time
-	random   stat.Rand                   // breaks ties in time between switches that are otherwise alike
-	stray    stat.Rand                   // for the ways of laps, apart: no decision depends on a diagnosis
-	classes  [unit.Priorities]*class     // nil for a lossy class
-	order    []*class                    // those that are not
-	queues   detect.Queues               // scratch, for View.Stays
-	flows    []detect.Flow               // scratch
-	frame    [max(lapLen, questLen)]byte // scratch
+	// deadline is no later than the first due of a blocked priority group. It may be too early, for a due
+	// that was put off since: Tick computes it again.
+	deadline   unit.Time
+	random     stat.Rand                   // breaks ties in time between switches that are otherwise alike
+	stray      stat.Rand                   // for the ways of laps, apart: no decision depends on a diagnosis
+	priorities [unit.Priorities]*priority  // nil for a lossy priority
+	order      []*priority                 // those that are not
+	queues     detect.Queues               // scratch, for View.Stays
+	flows      []detect.Flow               // scratch
+	frame      [max(lapLen, questLen)]byte // scratch
 }
 
 // New makes the detector of the switch that v shows; it is a detect.Factory. It
@@ -53,8 +53,8 @@ func newDetector(v detect.View, a detect.Actions, checked bool) *detector {
 		deadline: unit.Never, random: stat.Rand(v.Self()), stray: stat.Rand(v.Self()),
 	}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
-		c := newClass(set.First(), v.Ports(), len(d.order), v.Lossless().Len())
-		d.classes[c.id], d.order = c, append(d.order, c)
+		c := newPriority(set.First(), v.Ports(), len(d.order), v.Lossless().Len())
+		d.priorities[c.id], d.order = c, append(d.order, c)
 	}
 	return d
 }
@@ -73,9 +73,9 @@ func (d *detector) StateBytes() (n int) {
 	return n
 }
 
-// XOFF ignores a bucket that pauses a host: nothing waits behind a host.
-func (d *detector) XOFF(now unit.Time, b detect.Bucket, _ detect.Queue) {
-	c := d.classes[b.Class]
+// XOFF ignores a priority group that pauses a host: nothing waits behind a host.
+func (d *detector) XOFF(now unit.Time, b detect.PG, _ detect.Queue) {
+	c := d.priorities[b.Priority]
 	if d.view.FacesHost(b.Port) {
 		return
 	}
@@ -88,8 +88,8 @@ func (d *detector) XOFF(now unit.Time, b detect.Bucket, _ detect.Queue) {
 	}
 }
 
-func (d *detector) XON(now unit.Time, b detect.Bucket) {
-	c := d.classes[b.Class]
+func (d *detector) XON(now unit.Time, b detect.PG) {
+	c := d.priorities[b.Priority]
 	if !c.xoff.Has(b.Port) {
 		return
 	}
@@ -101,10 +101,10 @@ func (d *detector) XON(now unit.Time, b detect.Bucket) {
 	d.disengage(c, b.Port)
 }
 
-// Enqueue is called for every frame that is charged. It matters if the bucket is XOFF and
+// Enqueue is called for every frame that is charged. It matters if the priority group is XOFF and
 // the queue paused: a wait formed, or grew.
-func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, f detect.FlowID, bytes int) {
-	c := d.classes[q.Class]
+func (d *detector) Enqueue(now unit.Time, b detect.PG, q detect.Queue, f detect.FlowID, bytes int) {
+	c := d.priorities[q.Priority]
 	d.queued(now, c, b.Port, q.Port, bytes)
 	c.out[q.Port].see(now, f)
 	// What waits in a queue that may send is on its way out, and keeps nobody.
@@ -120,8 +120,8 @@ func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, f det
 }
 
 // lookAtPool acts on the waits that formed through what others have in paused queues of the pool. With
-// thresholds that no other bucket moves, a wait forms through bytes of the bucket itself, and Enqueue,
-// Pause and XOFF see it.
+// thresholds that no other priority group moves, a wait forms through bytes of the priority group itself, and
+// Enqueue, Pause and XOFF see it.
 func (d *detector) lookAtPool(now unit.Time) {
 	if !d.view.Shares() {
 		return
@@ -134,12 +134,12 @@ func (d *detector) lookAtPool(now unit.Time) {
 }
 
 // Empty forgets who paused the queue: they are not to blame for what waits there later.
-func (d *detector) Empty(_ unit.Time, q detect.Queue) { d.classes[q.Class].out[q.Port].forget() }
+func (d *detector) Empty(_ unit.Time, q detect.Queue) { d.priorities[q.Priority].out[q.Port].forget() }
 
 // Pause takes the label that came with a pause. A host's pause carries nothing that
 // is believed.
 func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool) {
-	c := d.classes[q.Class]
+	c := d.priorities[q.Priority]
 	if d.view.FacesHost(q.Port) {
 		c.stopped.Add(q.Port)
 		c.out[q.Port].paused(now, newTrigger(d.at(q.Port), true), 255)
@@ -155,11 +155,11 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 		return
 	}
 	c.paused.Add(q.Port)
-	// Before the buckets are looked at, so that what they mint outranks l.
+	// Before the priority groups are looked at, so that what they mint outranks l.
 	c.see(l.rank())
 	for set := c.xoff; set != 0; set &= set - 1 {
 		i := set.First()
-		if d.view.Held(c.bucket(i), q) == 0 {
+		if d.view.Held(c.pg(i), q) == 0 {
 			continue
 		}
 		// What i published before this pause: the label of the queue is put back for a moment.
@@ -177,12 +177,12 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 	d.lookAtPool(now)
 }
 
-// Resume forgets what the pause said. A bucket that had published it and is still
+// Resume forgets what the pause said. A priority group that had published it and is still
 // blocked starts again with a label of its own: what it published is stale, and stands in the
 // way of others. So does one that has declared a deadlock by this queue, or got its label
 // home by it: it may be on another loop that stays.
 func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
-	c := d.classes[q.Class]
+	c := d.priorities[q.Priority]
 	c.out[q.Port].resumed(now)
 	if d.view.FacesHost(q.Port) {
 		c.stopped.Remove(q.Port)
@@ -191,7 +191,7 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	// Who published the label of this queue can be told only as long as it is there.
 	var waiting, stale unit.PortSet
 	for set := c.blocked; set != 0; set &= set - 1 {
-		if i := set.First(); d.view.Held(c.bucket(i), q) > 0 {
+		if i := set.First(); d.view.Held(c.pg(i), q) > 0 {
 			waiting.Add(i)
 			if d.published(c, i).id() == c.lab[q.Port].id() {
 				stale.Add(i)
@@ -223,7 +223,7 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	d.leavePool(now)
 }
 
-// leavePool looks at the buckets that may have been blocked by what others had in a queue of the
+// leavePool looks at the priority groups that may have been blocked by what others had in a queue of the
 // pool that is paused no more. One that is blocked still may be stuck without that, which it was
 // not told before: it verifies soon.
 func (d *detector) leavePool(now unit.Time) {
@@ -243,15 +243,15 @@ func (d *detector) leavePool(now unit.Time) {
 	}
 }
 
-// waits acts on a wait of bucket i for the paused queue p that is new, or has grown, or
+// waits acts on a wait of priority group i for the paused queue p that is new, or has grown, or
 // for a p with another label. was is what i published before. A new wait gets a new
 // label, unless it is for a deadlock that was declared and i is not known to have been
 // freed since it went XOFF.
 //
-// Invariant: a bucket that publishes a label which is not declared has had no new wait since it saw it.
-// The check rests on that. Without the exception for declared ones nothing is missed, but there are 3.7
+// Invariant: a priority group that publishes a label which is not declared has had no new wait since it saw
+// it. The check rests on that. Without the exception for declared ones nothing is missed, but there are 3.7
 // times as many declarations (docs/detection.md, "Which rules are needed").
-func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fresh bool) {
+func (d *detector) waits(now unit.Time, c *priority, i, p unit.Port, was label, fresh bool) {
 	became := d.block(now, c, i)
 	switch {
 	case !c.blocked.Has(i):
@@ -268,36 +268,36 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 	// refresh for each of its links instead of a hop.
 	case was.less(is) || c.unannounced(i, is):
 		d.trace(detect.StepForward, c, p, i, is)
-		d.act.Repause(c.bucket(i))
+		d.act.Repause(c.pg(i))
 	}
 	d.home(now, c, i, p)
 }
 
-// absorbs logs that bucket i does not pass on the label l, which reached queue p: it has a
+// absorbs logs that priority group i does not pass on the label l, which reached queue p: it has a
 // greater one.
-func (d *detector) absorbs(c *class, i, p unit.Port, l label) {
+func (d *detector) absorbs(c *priority, i, p unit.Port, l label) {
 	if c.blocked.Has(i) && !l.isNone() && l.owner() != d.at(i) && d.published(c, i).id() != l.id() {
 		d.trace(detect.StepDrop, c, p, i, l)
 	}
 }
 
-// isStale reports whether bucket i goes on publishing the label old although the queue
+// isStale reports whether priority group i goes on publishing the label old although the queue
 // that brought it now says less, l: it comes by another queue too. If the way to its
 // owner was that one queue, the label goes round a loop that i is on, kept alive by
 // nothing but itself, and hides the labels of the loop. Where l says that a deadlock was
 // declared the loop is that one. Without this 1 of 6,241 deadlocks was missed (TestStaleLabel).
-func (d *detector) isStale(c *class, i unit.Port, old, l label) bool {
+func (d *detector) isStale(c *priority, i unit.Port, old, l label) bool {
 	return l&flagDone == 0 && old.owner() != d.at(i) && d.published(c, i).id() == old.id()
 }
 
-// unannounced reports whether l, which bucket i publishes, has a flag that the last pause
+// unannounced reports whether l, which priority group i publishes, has a flag that the last pause
 // frame had not.
-func (c *class) unannounced(i unit.Port, l label) bool {
+func (c *priority) unannounced(i unit.Port, l label) bool {
 	return l&flagProof != 0 && !c.proved.Has(i) || l&flagDone != 0 && !c.settled.Has(i)
 }
 
-func (d *detector) trace(s detect.Step, c *class, p, i unit.Port, l label) {
+func (d *detector) trace(s detect.Step, c *priority, p, i unit.Port, l label) {
 	t := l.tlv()
-	t.Class = c.id
-	d.act.Trace(detect.Trace{Step: s, Queue: c.queue(p), Bucket: c.bucket(i), Label: t})
+	t.Priority = c.id
+	d.act.Trace(detect.Trace{Step: s, Queue: c.queue(p), PG: c.pg(i), Label: t})
 }

@@ -17,11 +17,11 @@ import (
 const (
 	lapMax    = 64           // the longest loop that a lap goes round
 	strayHops = 16           // how far it goes before it takes any way: it is in another loop
-	askHops   = 2 * questMax // for an answer; then another bucket may ask
+	askHops   = 2 * questMax // for an answer; then another priority group may ask
 )
 
-// diagnose sends a lap round the loop of bucket i, which has been declared at queue p.
-func (d *detector) diagnose(now unit.Time, c *class, i, p unit.Port) {
+// diagnose sends a lap round the loop of priority group i, which has been declared at queue p.
+func (d *detector) diagnose(now unit.Time, c *priority, i, p unit.Port) {
 	n := &c.in[i]
 	n.lap = n.own
 	if c.asking == i {
@@ -31,7 +31,7 @@ func (d *detector) diagnose(now unit.Time, c *class, i, p unit.Port) {
 	if m := c.lab[p]; m.owner() == d.at(i) {
 		n.lap = m.rank()
 	}
-	l := lap{class: c.id, owner: d.at(i), rank: n.lap}
+	l := lap{priority: c.id, owner: d.at(i), rank: n.lap}
 	d.testify(now, c, i, p, &l)
 	c.undiagnosed.Add(i)
 	d.act.SendFrame(p, l.append(d.frame[:0]))
@@ -41,7 +41,7 @@ func (d *detector) diagnose(now unit.Time, c *class, i, p unit.Port) {
 // well-formed: ok false is for the switch's counter of what is not (detect.Peer).
 func (d *detector) Frame(now unit.Time, p unit.Port, payload []byte) (ok bool) {
 	if q, ok := parseQuest(payload); ok {
-		if c := d.classes[q.class]; c != nil && !d.view.FacesHost(p) {
+		if c := d.priorities[q.priority]; c != nil && !d.view.FacesHost(p) {
 			d.takeQuest(now, c, p, &q)
 		}
 		return true
@@ -50,14 +50,14 @@ func (d *detector) Frame(now unit.Time, p unit.Port, payload []byte) (ok bool) {
 	if !ok {
 		return false
 	}
-	if c := d.classes[l.class]; c != nil && !d.view.FacesHost(p) {
+	if c := d.priorities[l.priority]; c != nil && !d.view.FacesHost(p) {
 		d.takeLap(now, c, p, &l)
 	}
 	return true
 }
 
-// takeLap takes a lap that reaches bucket i: it adds to it and sends it on, or it is home.
-func (d *detector) takeLap(now unit.Time, c *class, i unit.Port, l *lap) {
+// takeLap takes a lap that reaches priority group i: it adds to it and sends it on, or it is home.
+func (d *detector) takeLap(now unit.Time, c *priority, i unit.Port, l *lap) {
 	if l.owner == d.at(i) {
 		if c.undiagnosed.Has(i) && c.asking != i && c.in[i].lap == l.rank {
 			d.lapHome(now, c, i, l)
@@ -73,9 +73,9 @@ func (d *detector) takeLap(now unit.Time, c *class, i unit.Port, l *lap) {
 	d.act.SendFrame(p, l.append(d.frame[:0]))
 }
 
-// lapHome: the lap of bucket i is home. If the likeliest cause are its newcomers, where they
-// meet is asked, unless another bucket is asking.
-func (d *detector) lapHome(now unit.Time, c *class, i unit.Port, l *lap) {
+// lapHome: the lap of priority group i is home. If the likeliest cause are its newcomers, where they
+// meet is asked, unless another priority group is asking.
+func (d *detector) lapHome(now unit.Time, c *priority, i unit.Port, l *lap) {
 	var seen answers
 	l.seen(&seen)
 	last, stands := l.cameLast(nil)
@@ -84,15 +84,15 @@ func (d *detector) lapHome(now unit.Time, c *class, i unit.Port, l *lap) {
 		return
 	}
 	c.asking, c.askUntil, c.found = i, now+askHops*d.hop, *l
-	d.passOn(now, c, i, &quest{class: c.id, owner: d.at(i), rank: c.in[i].lap, about: last.Flows[0], eldest: l.eldest})
+	d.passOn(now, c, i, &quest{priority: c.id, owner: d.at(i), rank: c.in[i].lap, about: last.Flows[0], eldest: l.eldest})
 }
 
-// diagnosisDue ends a diagnosis of bucket i whose messages were lost, with what is known.
-func (d *detector) diagnosisDue(now unit.Time, c *class, i unit.Port) {
+// diagnosisDue ends a diagnosis of priority group i whose messages were lost, with what is known.
+func (d *detector) diagnosisDue(now unit.Time, c *priority, i unit.Port) {
 	if !c.undiagnosed.Has(i) {
 		return
 	}
-	l := lap{class: c.id, owner: d.at(i), rank: c.in[i].lap}
+	l := lap{priority: c.id, owner: d.at(i), rank: c.in[i].lap}
 	if c.asking == i {
 		l = c.found
 	} else {
@@ -101,14 +101,14 @@ func (d *detector) diagnosisDue(now unit.Time, c *class, i unit.Port) {
 	d.explain(c, i, &l, nil)
 }
 
-// onward is the queue by which a loop goes on from bucket i: of those that brought the label
-// of the bucket that declared it the one with most of i's bytes, else the one of all that
+// onward is the queue by which a loop goes on from priority group i: of those that brought the label
+// of the priority group that declared it the one with most of i's bytes, else the one of all that
 // are paused.
-func (d *detector) onward(c *class, i unit.Port, id label, hops uint8) unit.Port {
+func (d *detector) onward(c *priority, i unit.Port, id label, hops uint8) unit.Port {
 	most, at, byLabel := 0, unit.NoPort, false
 	for set := c.paused; set != 0; set &= set - 1 {
 		p := set.First()
-		held := d.view.Held(c.bucket(i), c.queue(p))
+		held := d.view.Held(c.pg(i), c.queue(p))
 		if held > 0 && hops > strayHops {
 			held = 1 + d.stray.Below(held)
 		}
@@ -120,9 +120,9 @@ func (d *detector) onward(c *class, i unit.Port, id label, hops uint8) unit.Port
 	return at
 }
 
-// testify adds what this switch knows of bucket i of the loop, which goes on by queue p.
-func (d *detector) testify(now unit.Time, c *class, i, p unit.Port, l *lap) {
-	b, q := c.bucket(i), c.queue(p)
+// testify adds what this switch knows of priority group i of the loop, which goes on by queue p.
+func (d *detector) testify(now unit.Time, c *priority, i, p unit.Port, l *lap) {
+	b, q := c.pg(i), c.queue(p)
 	first := l.hops == 0
 	here, flows := d.turn(c, i, p)
 	if first || here.count > 0 && here.count < l.least.count {
@@ -154,8 +154,8 @@ func (d *detector) testify(now unit.Time, c *class, i, p unit.Port, l *lap) {
 	}
 }
 
-// testifyFlooded adds whether flooded frames alone hold the turn here of bucket b.
-func (d *detector) testifyFlooded(b detect.Bucket, q detect.Queue, here turn, flows []detect.Flow, l *lap) {
+// testifyFlooded adds whether flooded frames alone hold the turn here of priority group b.
+func (d *detector) testifyFlooded(b detect.PG, q detect.Queue, here turn, flows []detect.Flow, l *lap) {
 	flooded := 0
 	for _, f := range flows {
 		flooded += f.Flooded
@@ -185,9 +185,9 @@ func among(s detect.CauseFlows, flows []detect.Flow) (both detect.CauseFlows) {
 	return both
 }
 
-// turn is the way from bucket i to queue p, and the flows that wait there, the heaviest
+// turn is the way from priority group i to queue p, and the flows that wait there, the heaviest
 // first. The flows are scratch.
-func (d *detector) turn(c *class, i, p unit.Port) (turn, []detect.Flow) {
+func (d *detector) turn(c *priority, i, p unit.Port) (turn, []detect.Flow) {
 	t := turn{at: d.at(p), in: i}
 	d.flows = d.view.Flows(d.flows[:0], c.queue(p))
 	flows := d.flows[:0]
@@ -208,13 +208,13 @@ func micros(t unit.Time) uint32 { return uint32(min(max(t, 0)/unit.Microsecond, 
 // A host whose pauses reached the loop only weakened is named after the others: of deadlocks
 // by overload it is seldom the cause.
 const (
-	hostMost = 128 // of a bucket's bytes, in 255ths, that waited for the host
-	hostMean = 60  // of all buckets', where half of them name it
+	hostMost = 128 // of a priority group's bytes, in 255ths, that waited for the host
+	hostMean = 60  // of all priority groups', where half of them name it
 )
 
 // isCause reports whether the host is named first, in a loop of this many turns.
 func (h hostPart) isCause(turns int) bool {
-	return h.most >= hostMost || 2*int(h.buckets) >= turns && int(h.sum) >= hostMean*turns
+	return h.most >= hostMost || 2*int(h.pgs) >= turns && int(h.sum) >= hostMean*turns
 }
 
 // confidence is how often the first answer of a type named what was planted, in per cent,
@@ -227,13 +227,13 @@ var confidence = [...]uint8{
 
 const laterConfidence = 10
 
-// explain names the causes of what bucket i has declared, from the lap that is home and
+// explain names the causes of what priority group i has declared, from the lap that is home and
 // the answer to where its newcomers meet, nil if there is none. First what is seen where it
 // is: a host, flooded frames, a loop in the routes. Then what came last, if that stands out.
 // Else a flow that holds a turn of the loop alone; and where several flows hold every turn,
 // no single one is the cause, but those of the turn that most take, together with those of the
 // turn that fewest take.
-func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
+func (d *detector) explain(c *priority, i unit.Port, l *lap, q *quest) {
 	c.undiagnosed.Remove(i)
 	if c.asking == i {
 		c.asking = unit.NoPort
@@ -261,7 +261,7 @@ func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
 			all.add(detect.Cause{Type: detect.CauseHost, At: h.trigger.at(), In: unit.NoPort})
 		}
 	}
-	d.act.Diagnose(c.bucket(i), c.queue(c.in[i].declared), all.causes[:all.n])
+	d.act.Diagnose(c.pg(i), c.queue(c.in[i].declared), all.causes[:all.n])
 }
 
 // turns is how many turns the lap has seen.

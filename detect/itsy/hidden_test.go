@@ -43,7 +43,7 @@ func TestForgedLabelHidesNothing(t *testing.T) {
 			s.Duration = c.duration
 			periods := map[string][]period{}
 			quiet := simulate(t, s, func(n event.Node, e event.Event) {
-				if e.Type == event.PauseSent && e.Class == 3 && int(e.Port) < len(n.Ports) {
+				if e.Type == event.PauseSent && e.Priority == 3 && int(e.Port) < len(n.Ports) {
 					at := n.Name + " " + n.Ports[e.Port]
 					periods[at] = append(periods[at], period{e.At, e.Period})
 				}
@@ -80,7 +80,7 @@ func TestForgedLabelHidesNothing(t *testing.T) {
 	}
 }
 
-// period is the number of a bucket's XOFF, which every pause carries, from a time on.
+// period is the number of a priority group's XOFF, which every pause carries, from a time on.
 type period struct {
 	from   unit.Time
 	number uint8
@@ -124,14 +124,14 @@ func lie(t *testing.T, s *scenario.Scenario, at unit.Time, from, to string, peri
 	return &lying
 }
 
-// forgedPause is a pause for class 3 with a label, proof and declared, of a switch that does
+// forgedPause is a pause for priority 3 with a label, proof and declared, of a switch that does
 // not exist.
 func forgedPause(period uint8) []byte {
 	b := make([]byte, pfcframe.Len)
 	f := pfcframe.Frame{Src: [6]byte{2}, Enable: 1 << 3}
 	f.Quanta[3] = 65535
 	itsyhdr.Put(pfcframe.Put(b, f), itsyhdr.TLV{
-		Kind: itsyhdr.KindLabel, Class: 3, Flags: 1 | 4, Initiator: unit.NodePort{Node: 60000, Port: 1}, Seq: 30000, Period: period,
+		Kind: itsyhdr.KindLabel, Priority: 3, Flags: 1 | 4, Initiator: unit.NodePort{Node: 60000, Port: 1}, Seq: 30000, Period: period,
 	})
 	return b
 }

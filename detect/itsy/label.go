@@ -6,20 +6,20 @@ import (
 )
 
 // label is what an egress port stores of the last pause that it received: a label, and
-// the initial trigger that the pausing bucket names.
+// the initial trigger that the pausing priority group names.
 //
 //	63     48 47     32 31   26  25  24  23  22  21                  0
 //	rank      owner's   owner's  F   T   D   H   trigger: node (16),
 //	          node      port                     port (6)
 //
 // F: the label came by waits that prove a deadlock if it comes home. T: it has passed
-// the bucket that is the trigger. D: its owner has declared a deadlock. H: the trigger is
+// the priority group that is the trigger. D: its owner has declared a deadlock. H: the trigger is
 // the host that the port faces. Rank 0 is no label; the trigger may be there nonetheless.
 type label uint64
 
-// The id of a label is its rank and owner: one mint, whichever bucket repeats it. Flags and trigger are
-// those of the bucket that sends it and differ from queue to queue, so two labels are the same if their
-// ids are.
+// The id of a label is its rank and owner: one mint, whichever priority group repeats it. Flags and trigger
+// are those of the priority group that sends it and differ from queue to queue, so two labels are the same if
+// their ids are.
 const (
 	ownerShift = 26
 	rankShift  = 48

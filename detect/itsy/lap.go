@@ -6,15 +6,15 @@ import (
 )
 
 // lap is the message that goes round a declared loop, downstream, and collects why it
-// formed: evidence of every switch about its bucket on the loop and the turn that this
+// formed: evidence of every switch about its priority group on the loop and the turn that this
 // takes to the loop's next queue. Its length does not depend on the loop.
 //
 // docs/format/itsy.md has its bytes.
 type lap struct {
-	class unit.Priority
-	owner unit.NodePort // whose bucket was declared
-	rank  uint16        // of its label
-	hops  uint8
+	priority unit.Priority
+	owner    unit.NodePort // whose priority group was declared
+	rank     uint16        // of its label
+	hops     uint8
 
 	least   turn              // that the fewest flows take
 	most    turn              // that most take
@@ -41,13 +41,13 @@ type turn struct {
 	flows detect.CauseFlows
 }
 
-// hostPart is the part of a host in the buckets of the loop that name it as their trigger:
+// hostPart is the part of a host in the priority groups of the loop that name it as their trigger:
 // how many those are, and how much of their bytes waited for it at XOFF, in 255ths of a
-// bucket: of the one with most, and of all. No field of an honest lap overflows: it sees lapMax + 1 = 65 turns
-// at most, of 255 each.
+// priority group: of the one with most, and of all. No field of an honest lap overflows: it sees lapMax + 1 =
+// 65 turns at most, of 255 each.
 type hostPart struct {
 	trigger trigger
-	buckets uint8
+	pgs     uint8
 	most    uint8
 	sum     uint16
 }
@@ -59,7 +59,7 @@ const (
 	hostsMax = 8
 )
 
-// addHost adds a bucket that names the host t with this strength.
+// addHost adds a priority group that names the host t with this strength.
 func (l *lap) addHost(t trigger, strength uint8) {
 	for i := range l.hosts {
 		h := &l.hosts[i]
@@ -67,7 +67,7 @@ func (l *lap) addHost(t trigger, strength uint8) {
 			continue
 		}
 		h.trigger = t
-		h.buckets++
+		h.pgs++
 		h.most = max(h.most, strength)
 		h.sum += uint16(strength)
 		return
@@ -140,7 +140,7 @@ func (c *codec) turn(t *turn) {
 // head is what every message of n octets begins with: an organisationally specific TLV as
 // the one of package itsyhdr, of another subtype. One that is read is bad if it is none of n octets
 // and this kind.
-func (c *codec) head(n int, kind uint8, class *unit.Priority, flags *uint8, owner *unit.NodePort, rank *uint16) {
+func (c *codec) head(n int, kind uint8, priority *unit.Priority, flags *uint8, owner *unit.NodePort, rank *uint16) {
 	for _, want := range [...]struct {
 		octets int
 		is     uint32
@@ -149,9 +149,9 @@ func (c *codec) head(n int, kind uint8, class *unit.Priority, flags *uint8, owne
 		number(c, want.octets, &is)
 		c.bad = c.bad || is != want.is
 	}
-	both := uint8(*class)<<5 | *flags
+	both := uint8(*priority)<<5 | *flags
 	number(c, 1, &both)
-	*class, *flags = unit.Priority(both>>5), both&0x1f
+	*priority, *flags = unit.Priority(both>>5), both&0x1f
 	c.port(owner)
 	number(c, 2, rank)
 	c.bad = c.bad || owner.Node == 0
@@ -160,7 +160,7 @@ func (c *codec) head(n int, kind uint8, class *unit.Priority, flags *uint8, owne
 // octets goes through the parts of the lap.
 func (l *lap) octets(c *codec) {
 	flags := uint8(0)
-	c.head(lapLen, kindLap, &l.class, &flags, &l.owner, &l.rank)
+	c.head(lapLen, kindLap, &l.priority, &flags, &l.owner, &l.rank)
 	if c.bad = c.bad || flags != 0; c.bad && c.reads {
 		return
 	}
@@ -187,7 +187,7 @@ func (l *lap) octets(c *codec) {
 	for i := range l.hosts {
 		h := &l.hosts[i]
 		number(c, 3, &h.trigger)
-		number(c, 1, &h.buckets)
+		number(c, 1, &h.pgs)
 		number(c, 1, &h.most)
 		number(c, 2, &h.sum)
 		c.bad = c.bad || h.trigger >= triggerHost<<1 || h.trigger == 0 && *h != hostPart{}

@@ -28,7 +28,7 @@ func randomTurn(r *rand.Rand) turn {
 
 func randomLap(r *rand.Rand) lap {
 	l := lap{
-		class: unit.Priority(r.IntN(8)), owner: randomPort(r), rank: uint16(r.Uint32()), hops: uint8(r.Uint32()),
+		priority: unit.Priority(r.IntN(8)), owner: randomPort(r), rank: uint16(r.Uint32()), hops: uint8(r.Uint32()),
 		least: randomTurn(r), most: randomTurn(r), through: randomFlows(r),
 	}
 	l.flooded.turns, l.flooded.turn = uint8(r.Uint32()), randomTurn(r)
@@ -45,7 +45,7 @@ func randomLap(r *rand.Rand) lap {
 
 func randomQuest(r *rand.Rand) quest {
 	q := quest{
-		class: unit.Priority(r.IntN(8)), owner: randomPort(r), rank: uint16(r.Uint32()), about: 1 + detect.FlowID(r.Uint32N(1<<32-1)), eldest: r.Uint32(),
+		priority: unit.Priority(r.IntN(8)), owner: randomPort(r), rank: uint16(r.Uint32()), about: 1 + detect.FlowID(r.Uint32N(1<<32-1)), eldest: r.Uint32(),
 		left: r.IntN(2) == 0, hops: uint8(r.IntN(questMax + 1)), answered: r.IntN(2) == 0, at: randomPort(r), onLoop: r.IntN(2) == 0, flows: randomFlows(r),
 	}
 	for i := range q.path {

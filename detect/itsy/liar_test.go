@@ -18,7 +18,7 @@ type liar struct {
 	at    unit.NodeID
 	ids   []label                     // the last that were named anywhere
 	heard int                         // traces
-	round map[unit.NodePort]unit.Time // when watch has seen a bucket last
+	round map[unit.NodePort]unit.Time // when watch has seen a priority group last
 }
 
 func newLiar(t *testing.T, f detect.Factory, seed uint64) *liar {
@@ -49,12 +49,12 @@ func (l *liar) lie() {
 	if l.rng.IntN(8) == 0 {
 		id = newLabel(id.rank()+uint16(l.rng.IntN(3)), unit.NodePort{Node: unit.NodeID(1 + l.rng.IntN(l.n)), Port: unit.Port(l.rng.IntN(l.ports))})
 	}
-	m := itsyhdr.TLV{Class: detecttest.Class, Initiator: id.owner(), Seq: id.rank(), Hops: uint8(l.rng.IntN(l.ports))}
+	m := itsyhdr.TLV{Priority: detecttest.Priority, Initiator: id.owner(), Seq: id.rank(), Hops: uint8(l.rng.IntN(l.ports))}
 	s := l.S[to.Node]
 	if l.rng.IntN(3) == 0 { // only where it pauses already, so that the lie is in the label
 		if s.Paused(to.Port) {
 			m.Kind, m.Flags = itsyhdr.KindLabel, uint8(l.rng.IntN(8))
-			_, m.Period = l.S[l.at].Facts().XOFF(detect.Bucket{Port: link[me].Port, Class: detecttest.Class})
+			_, m.Period = l.S[l.at].Facts().XOFF(detect.PG{Port: link[me].Port, Priority: detecttest.Priority})
 			s.DeliverPause(to.Port, m)
 		}
 		return
@@ -67,7 +67,7 @@ func (l *liar) lie() {
 	s.Deliver(to.Port, m)
 }
 
-// watch takes note of which buckets wait for themselves now, if every pause of the liar lasts
+// watch takes note of which priority groups wait for themselves now, if every pause of the liar lasts
 // for ever and whatever comes to it waits for whatever leaves it; and of those for which the
 // liar waits, which can say that they wait for it.
 func (l *liar) watch() {
@@ -90,7 +90,7 @@ func (l *liar) watch() {
 	}
 }
 
-// follow finds the buckets that are waited for by whoever waits for q.
+// follow finds the priority groups that are waited for by whoever waits for q.
 func (l *liar) follow(q unit.NodePort, stuck []unit.NodePort, seen map[unit.NodePort]bool) {
 	b := l.S[q.Node].Peer(q.Port)
 	if b.IsZero() || seen[b] {
@@ -114,7 +114,7 @@ func (l *liar) holds(b unit.NodePort, out unit.Port) bool {
 // be known yet.
 func (l *liar) judge(from int) (judged int, ok bool) {
 	for _, f := range l.Findings[from:] {
-		last, was := l.round[unit.NodePort{Node: f.Switch, Port: f.Bucket.Port}]
+		last, was := l.round[unit.NodePort{Node: f.Switch, Port: f.PG.Port}]
 		if f.Switch != l.at && (!was || last < l.Now()-2*unit.Time(l.n)*worldLink) {
 			return len(l.Findings), false
 		}
@@ -175,7 +175,7 @@ func TestLiarLiesAboutItselfAlone(t *testing.T) {
 					if c.name == Name {
 						f := l.Findings[got-1]
 						l.LogTraces()
-						t.Fatalf("seed %d: liar S%d; at %d us S%d declared that bucket %d waits for queue %d", first+n, l.at, f.At/us, f.Switch, f.Bucket.Port, f.Queue.Port)
+						t.Fatalf("seed %d: liar S%d; at %d us S%d declared that priority group %d waits for queue %d", first+n, l.at, f.At/us, f.Switch, f.PG.Port, f.Queue.Port)
 					}
 				}
 			}

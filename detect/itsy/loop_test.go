@@ -24,8 +24,8 @@ func TestTriggerOnLoop(t *testing.T) {
 	sc.To(longHops * sc.Hop)
 	f := sc.WantFinding(185*us, 1)
 	sc.WantTrigger(f, unit.NodePort{Node: 1, Port: b}, true)
-	if f.Bucket.Port != b || f.Queue.Port != p {
-		t.Errorf("declared that %v waits for %v, want bucket %d and queue %d", f.Bucket, f.Queue, b, p)
+	if f.PG.Port != b || f.Queue.Port != p {
+		t.Errorf("declared that %v waits for %v, want priority group %d and queue %d", f.PG, f.Queue, b, p)
 	}
 	// Four pauses closed the ring, four carried the label round and four the word that
 	// it is declared: then there is silence.
@@ -56,7 +56,7 @@ func TestNobodysLabel(t *testing.T) {
 		sc.Close(85*us, 2)
 		sc.To(unit.Time(100+5*n) * us)
 		sc.S[4].DeliverPause(p, itsyhdr.TLV{ // S1 pauses it
-			Kind: itsyhdr.KindLabel, Class: detecttest.Class, Initiator: unit.NodePort{Node: 60000}, Seq: 30000, Flags: wireProof | wireDone, Period: 1,
+			Kind: itsyhdr.KindLabel, Priority: detecttest.Priority, Initiator: unit.NodePort{Node: 60000}, Seq: 30000, Flags: wireProof | wireDone, Period: 1,
 		})
 		sc.WantStuck(n > 0)
 		sc.To(10 * longHops * sc.Hop)
@@ -71,7 +71,7 @@ func TestNobodysLabel(t *testing.T) {
 			sc.To(sc.Now() + sc.Hop)
 		}
 		for k := unit.NodeID(1); k <= 4; k++ {
-			if l := sc.class(k).lab[p]; l.owner().Node > 4 {
+			if l := sc.priority(k).lab[p]; l.owner().Node > 4 {
 				t.Errorf("forged at %d us: S%d still has label %x", 100+5*n, k, l)
 			}
 		}
@@ -112,7 +112,7 @@ func (sc script) wantCause(kind detect.CauseType, at unit.NodePort) {
 // hostPause lets the host behind x of S_k pause it at 20 us.
 func (sc script) hostPause(k unit.NodeID) { sc.At(20*us, func() { sc.S[k].HostPause(x) }) }
 
-// outOfLoop lets x of S2 be paused by 20 us, S2's bucket go XOFF by it at 40 us and
+// outOfLoop lets x of S2 be paused by 20 us, S2's priority group go XOFF by it at 40 us and
 // the ring close behind it at 110 us, and waits.
 func (sc script) outOfLoop() {
 	sc.To(25 * us)
@@ -181,10 +181,10 @@ func TestForgery(t *testing.T) {
 	sc.Close(10*us, 1)
 	sc.S[1].HostPause(h)
 	d := sc.S[1].Detector()
-	own := d.Label(sc.Now(), detect.Bucket{Port: b, Class: detecttest.Class})
-	own.Class, own.Seq, own.Initiator = detecttest.Class, 1, unit.NodePort{Node: 1, Port: b}
+	own := d.Label(sc.Now(), detect.PG{Port: b, Priority: detecttest.Priority})
+	own.Priority, own.Seq, own.Initiator = detecttest.Priority, 1, unit.NodePort{Node: 1, Port: b}
 	sc.Fill(1, b, h, 60)
-	d.Pause(sc.Now(), detect.Queue{Port: h, Class: detecttest.Class}, own, false)
+	d.Pause(sc.Now(), detect.Queue{Port: h, Priority: detecttest.Priority}, own, false)
 	for kind := range itsyhdr.Kind(8) {
 		own.Kind = kind
 		sc.S[1].Deliver(h, own)
@@ -210,7 +210,7 @@ func TestNonsense(t *testing.T) {
 		at += us
 		sc.To(at)
 		m := itsyhdr.TLV{
-			Kind: kinds[n%8], Class: unit.Priority(n / 8 % 8), Flags: uint8(n / 64 % 32), Seq: uint16(n % 7),
+			Kind: kinds[n%8], Priority: unit.Priority(n / 8 % 8), Flags: uint8(n / 64 % 32), Seq: uint16(n % 7),
 			Initiator: unit.NodePort{Node: unit.NodeID(n % 5), Port: unit.Port(n % 64)}, Hops: uint8(n),
 		}
 		sc.S[4].Deliver(unit.Port(n%3), m)
@@ -219,16 +219,16 @@ func TestNonsense(t *testing.T) {
 	sc.WantSilence()
 }
 
-// A label says whether it has passed the bucket that is the initial trigger.
+// A label says whether it has passed the priority group that is the initial trigger.
 func TestLabelPassesTheTrigger(t *testing.T) {
 	s := &stub{id: 1, ports: 4}
 	d := New(s, s)
-	b0 := detect.Bucket{Port: 0, Class: 3}
-	d.XOFF(0, b0, detect.Queue{Port: 1, Class: 3}) // nothing is paused: it is the trigger
+	b0 := detect.PG{Port: 0, Priority: 3}
+	d.XOFF(0, b0, detect.Queue{Port: 1, Priority: 3}) // nothing is paused: it is the trigger
 	foreign := newLabel(50, unit.NodePort{Node: 9, Port: 5}) | flagProof
 	for _, fresh := range []bool{true, false} { // the second time it is greater than what was minted meanwhile
 		for q := unit.Port(1); q <= 2; q++ {
-			d.Pause(0, detect.Queue{Port: q, Class: 3}, foreign.tlv(), fresh)
+			d.Pause(0, detect.Queue{Port: q, Priority: 3}, foreign.tlv(), fresh)
 		}
 		foreign = newLabel(90, unit.NodePort{Node: 9, Port: 5}) | flagProof
 	}
@@ -239,15 +239,15 @@ func TestLabelPassesTheTrigger(t *testing.T) {
 	}
 }
 
-// A bucket that has declared a deadlock, and sees a greater label where its own came
+// A priority group that has declared a deadlock, and sees a greater label where its own came
 // home, begins anew after a while; but if that label is declared, it stays as it is.
 func TestGreaterLabelAfterDeclaration(t *testing.T) {
 	for _, declared := range []bool{false, true} {
 		pt := newPart(t)
-		b0 := detect.Bucket{Port: 0, Class: 3}
+		b0 := detect.PG{Port: 0, Priority: 3}
 		arrives := func(l itsyhdr.TLV) {
 			for q := unit.Port(1); q <= 2; q++ {
-				pt.d.Pause(pt.now, detect.Queue{Port: q, Class: 3}, l, false)
+				pt.d.Pause(pt.now, detect.Queue{Port: q, Priority: 3}, l, false)
 			}
 		}
 		own := pt.d.Label(0, b0)
@@ -278,18 +278,18 @@ func TestGreaterLabelAfterDeclaration(t *testing.T) {
 }
 
 // A check of a label that goes round a loop, and whose owner does not exist, goes on with it: each
-// bucket hands it on now and then at most, however many there are.
+// priority group hands it on now and then at most, however many there are.
 func TestChecksOfNobodysLabel(t *testing.T) {
 	for _, n := range []int{4, 12} {
 		sc := newRing(t, n, hop)
-		nobodys := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: detecttest.Class, Initiator: unit.NodePort{Node: 60000}, Seq: 30000, Flags: wireProof | wireDone, Period: 1}
+		nobodys := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: detecttest.Priority, Initiator: unit.NodePort{Node: 60000}, Seq: 30000, Flags: wireProof | wireDone, Period: 1}
 		for k := n; k >= 1; k-- {
 			sc.Close(sc.Now()+25*us, unit.NodeID(k))
 		}
 		sc.To(sc.Now() + 20*us)
 		sc.S[unit.NodeID(n)].DeliverPause(p, nobodys)
 		sc.To(sc.Now() + 2*unit.Time(n)*sc.Hop)
-		if l := sc.class(2).lab[p]; l.owner().Node != 60000 {
+		if l := sc.priority(2).lab[p]; l.owner().Node != 60000 {
 			t.Fatalf("%d switches: label %x, want the forged one", n, l)
 		}
 		sc.Messages = 0
@@ -305,31 +305,31 @@ func TestChecksOfNobodysLabel(t *testing.T) {
 	}
 }
 
-// A bucket that has declared a deadlock begins anew when the queue is resumed for which it
+// A priority group that has declared a deadlock begins anew when the queue is resumed for which it
 // waited, although a greater label has come there since, if other queues keep it blocked.
 func TestDeclaredQueueResumes(t *testing.T) {
 	pt := newPart(t)
-	q3 := detect.Queue{Port: 3, Class: 3}
+	q3 := detect.Queue{Port: 3, Priority: 3}
 	pt.d.Pause(0, q3, itsyhdr.TLV{}, true)
-	own := pt.d.Label(0, detect.Bucket{Port: 0, Class: 3})
+	own := pt.d.Label(0, detect.PG{Port: 0, Priority: 3})
 	for q := unit.Port(1); q <= 2; q++ {
-		pt.d.Pause(0, detect.Queue{Port: q, Class: 3}, own, false)
+		pt.d.Pause(0, detect.Queue{Port: q, Priority: 3}, own, false)
 	}
 	if pt.reports != 1 {
 		t.Fatalf("%d reports, want 1", pt.reports)
 	}
 	other := newLabel(500, unit.NodePort{Node: 9, Port: 5}) | flagProof | flagDone
 	for q := unit.Port(1); q <= 3; q++ {
-		pt.d.Pause(0, detect.Queue{Port: q, Class: 3}, other.tlv(), false)
+		pt.d.Pause(0, detect.Queue{Port: q, Priority: 3}, other.tlv(), false)
 	}
-	pt.d.Resume(0, detect.Queue{Port: 2, Class: 3}, false) // whose label was the last to come home
-	if l := parseLabel(pt.d.Label(0, detect.Bucket{Port: 0, Class: 3})); l.owner() != own.Initiator || !other.less(l) || l&flagDone != 0 {
+	pt.d.Resume(0, detect.Queue{Port: 2, Priority: 3}, false) // whose label was the last to come home
+	if l := parseLabel(pt.d.Label(0, detect.PG{Port: 0, Priority: 3})); l.owner() != own.Initiator || !other.less(l) || l&flagDone != 0 {
 		t.Errorf("label %x, want one of its own that is greater than all", l)
 	}
 }
 
-// A neighbour that pauses a bucket of a dead ring, says each time that a greater deadlock was
-// declared, and answers nothing: the bucket that it pauses asks without it, whichever of its
+// A neighbour that pauses a priority group of a dead ring, says each time that a greater deadlock was
+// declared, and answers nothing: the priority group that it pauses asks without it, whichever of its
 // queues comes first.
 func TestSilentNeighbour(t *testing.T) {
 	for _, on := range []unit.Port{p, x} { // S2's port to S3
@@ -349,7 +349,7 @@ func TestSilentNeighbour(t *testing.T) {
 		}
 		says := func(rank uint16) {
 			sc.S[2].DeliverPause(aside, itsyhdr.TLV{
-				Kind: itsyhdr.KindLabel, Class: detecttest.Class, Initiator: unit.NodePort{Node: 9}, Seq: rank, Flags: wireProof | wireDone,
+				Kind: itsyhdr.KindLabel, Priority: detecttest.Priority, Initiator: unit.NodePort{Node: 9}, Seq: rank, Flags: wireProof | wireDone,
 			})
 		}
 		sc.Fill(2, b, aside, 40)

@@ -15,7 +15,7 @@ import (
 // machine is a detector that package model puts into states in which it was. Times are in no
 // state, nor is what only the diagnosis reads.
 //
-// The blame of a bucket is its own in every state, since nothing is put down to pauses where no
+// The blame of a priority group is its own in every state, since nothing is put down to pauses where no
 // time passes.
 type machine struct{ *detector }
 
@@ -27,25 +27,25 @@ func newUncheckedMachine(v detect.View, a detect.Actions) model.Detector {
 	return machine{newDetector(v, a, false)}
 }
 
-func (m machine) class() *class { return m.classes[model.Class] }
+func (m machine) priority() *priority { return m.priorities[model.Priority] }
 
 func (m machine) State(b []byte) []byte {
 	k := coder{b: b, writes: true}
-	k.class(m.class())
+	k.priority(m.priority())
 	return k.b
 }
 
 func (m machine) SetState(b []byte) {
-	c := newClass(model.Class, m.view.Ports(), m.class().index, len(m.order))
+	c := newPriority(model.Priority, m.view.Ports(), m.priority().index, len(m.order))
 	k := coder{b: b}
-	k.class(c)
+	k.priority(c)
 	for i := range c.in {
 		c.in[i].due = m.hops(notYet)
 		if i := unit.Port(i); c.xoff.Has(i) {
 			c.in[i].trigger = m.own(i)
 		}
 	}
-	m.classes[model.Class], m.order[c.index], m.deadline = c, c, unit.Never
+	m.priorities[model.Priority], m.order[c.index], m.deadline = c, c, unit.Never
 }
 
 // Times beside the model's, which stands still: timers that are not due, and messages that came
@@ -55,19 +55,19 @@ const (
 	longAgo = model.Now - 1000*model.Hop
 )
 
-func (m machine) Due(b detect.Bucket) bool { return m.class().blocked.Has(b.Port) }
+func (m machine) Due(b detect.PG) bool { return m.priority().blocked.Has(b.Port) }
 
-// Fire lets the bucket alone be due.
-func (m machine) Fire(b detect.Bucket, chance int) {
-	for i := range m.class().in {
-		m.class().in[i].due = m.hops(notYet)
+// Fire lets the priority group alone be due.
+func (m machine) Fire(b detect.PG, chance int) {
+	for i := range m.priority().in {
+		m.priority().in[i].due = m.hops(notYet)
 	}
-	m.class().in[b.Port].due = m.hops(model.Now)
+	m.priority().in[b.Port].due = m.hops(model.Now)
 	m.random = chances[chance]
 	m.Tick(model.Now)
 }
 
-// chances are generators. What a bucket leaves to chance that decides anything is whether it checks
+// chances are generators. What a priority group leaves to chance that decides anything is whether it checks
 // or verifies, the first number that it draws, below 2; and which of two queues counts, the third or
 // the fourth.
 var chances = func() (all [model.Chances]stat.Rand) {
@@ -83,12 +83,12 @@ var chances = func() (all [model.Chances]stat.Rand) {
 }()
 
 func (m machine) Age() {
-	for k := range m.class().slots {
-		m.class().slots[k].seen = m.hops(longAgo)
+	for k := range m.priority().slots {
+		m.priority().slots[k].seen = m.hops(longAgo)
 	}
 }
 
-// coder writes the fields of a class to b, or reads them from it.
+// coder writes the fields of a priority to b, or reads them from it.
 type coder struct {
 	b      []byte
 	writes bool
@@ -103,7 +103,7 @@ func code[T ~uint8 | ~uint16 | ~uint64](k *coder, v *T) {
 	*v, k.b = T(is), k.b[n:]
 }
 
-func (k *coder) class(c *class) {
+func (k *coder) priority(c *priority) {
 	for p := range c.lab {
 		code(k, &c.lab[p])
 		code(k, &c.in[p].own)
@@ -136,7 +136,7 @@ func (k *coder) slot(s *slot) {
 		}
 	}
 	code(k, &s.asker)
-	code(k, &s.class)
+	code(k, &s.priority)
 	code(k, &s.deficit)
 	code(k, &s.seen)
 	code(k, &s.parent)
@@ -148,23 +148,23 @@ func (k *coder) slot(s *slot) {
 var stateless = map[string]string{
 	"ingress.checked": "a budget, new at each time", "ingress.checkedAt": "time", "ingress.asks": "a budget", "ingress.asked": "time",
 	"ingress.due": "time", "ingress.tries": "how long to wait", "ingress.unended": "how long to wait", "slot.until": "time", "slot.patience": "how long to wait", "fixed.id": "constant", "fixed.index": "constant",
-	"ingress.blame": "diagnosis", "ingress.burst": "diagnosis", "ingress.next": "diagnosis", "ingress.lap": "diagnosis", "class.out": "diagnosis",
+	"ingress.blame": "diagnosis", "ingress.burst": "diagnosis", "ingress.next": "diagnosis", "ingress.lap": "diagnosis", "priority.out": "diagnosis",
 	"fixed.undiagnosed": "diagnosis", "fixed.asking": "diagnosis", "fixed.askUntil": "diagnosis", "fixed.found": "diagnosis",
 }
 
-// Every field of a class is in its state, but for those that are left out with a reason: each has
+// Every field of a priority is in its state, but for those that are left out with a reason: each has
 // its value again in another detector that is put into that state.
 func TestMachineKeepsAll(t *testing.T) {
 	from, to := newMachine(&stub{id: 1, ports: 4}, nil).(machine), newMachine(&stub{id: 1, ports: 4}, nil).(machine)
 	var want, got []string
 	n := uint64(0)
-	eachField(reflect.ValueOf(from.class()).Elem(), "", func(path string, v reflect.Value) {
+	eachField(reflect.ValueOf(from.priority()).Elem(), "", func(path string, v reflect.Value) {
 		n = n%60 + 1
 		v.SetUint(n)
 		want = append(want, fmt.Sprint(path, " ", n))
 	})
 	to.SetState(from.State(nil))
-	eachField(reflect.ValueOf(to.class()).Elem(), "", func(path string, v reflect.Value) {
+	eachField(reflect.ValueOf(to.priority()).Elem(), "", func(path string, v reflect.Value) {
 		got = append(got, fmt.Sprint(path, " ", v.Uint()))
 	})
 	if len(want) < 60 {

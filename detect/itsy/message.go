@@ -11,11 +11,11 @@ import (
 // Message is the part of a lap or a quest that says which it is and how far it has come,
 // for readers of captures.
 type Message struct {
-	Kind  string // "lap" or "quest"
-	Class unit.Priority
-	Owner unit.NodePort // whose bucket was declared
-	Rank  uint16        // of its label
-	Hops  uint8
+	Kind     string // "lap" or "quest"
+	Priority unit.Priority
+	Owner    unit.NodePort // whose priority group was declared
+	Rank     uint16        // of its label
+	Hops     uint8
 
 	// Of a quest: the flow that it follows, and whether this is the answer.
 	About    detect.FlowID
@@ -38,24 +38,24 @@ func IsMessage(payload []byte) bool {
 // ErrMessage.
 func ParseMessage(payload []byte) (Message, error) {
 	if l, ok := parseLap(payload); ok {
-		return Message{Kind: kindNames[kindLap], Class: l.class, Owner: l.owner, Rank: l.rank, Hops: l.hops}, nil
+		return Message{Kind: kindNames[kindLap], Priority: l.priority, Owner: l.owner, Rank: l.rank, Hops: l.hops}, nil
 	}
 	q, ok := parseQuest(payload)
 	if !ok {
 		return Message{}, ErrMessage
 	}
 	return Message{
-		Kind: kindNames[kindQuest], Class: q.class, Owner: q.owner, Rank: q.rank, Hops: q.hops,
+		Kind: kindNames[kindQuest], Priority: q.priority, Owner: q.owner, Rank: q.rank, Hops: q.hops,
 		About: q.about, Answered: q.answered,
 	}, nil
 }
 
 // String is the message in a line:
 //
-//	lap class 3 from 5.2 rank 9 hops 3
-//	quest class 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered
+//	lap priority 3 from 5.2 rank 9 hops 3
+//	quest priority 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered
 func (m Message) String() string {
-	s := fmt.Sprintf("%s class %d from %v rank %d", m.Kind, m.Class, m.Owner, m.Rank)
+	s := fmt.Sprintf("%s priority %d from %v rank %d", m.Kind, m.Priority, m.Owner, m.Rank)
 	if m.Kind == kindNames[kindQuest] {
 		s += fmt.Sprintf(" about flow %v", m.About)
 	}

@@ -14,7 +14,7 @@ import (
 
 // example is the lap of docs/format/itsy.md.
 var example = lap{
-	class: 3, owner: unit.NodePort{Node: 5, Port: 2}, rank: 9, hops: 3,
+	priority: 3, owner: unit.NodePort{Node: 5, Port: 2}, rank: 9, hops: 3,
 	least:   turn{at: unit.NodePort{Node: 6, Port: 1}, in: 4, count: 1, flows: detect.CauseFlows{0x0a0b0c0d}},
 	most:    turn{at: unit.NodePort{Node: 7, Port: 3}, in: 2, count: 2, flows: detect.CauseFlows{0x0a0b0c0d, 0x01020304}},
 	through: detect.CauseFlows{0x0a0b0c0d},
@@ -23,7 +23,7 @@ var example = lap{
 		{flow: 0x01020304, age: 150, bytes: 24_000, at: unit.NodePort{Node: 7, Port: 3}, in: 2, most: 15_000},
 		{flow: 0x0a0b0c0d, age: 80_000, bytes: 31_000, at: unit.NodePort{Node: 6, Port: 1}, in: 4, most: 22_000},
 	},
-	hosts: [hostsMax]hostPart{{trigger: newTrigger(unit.NodePort{Node: 7, Port: 1}, true), buckets: 2, most: 200, sum: 350}},
+	hosts: [hostsMax]hostPart{{trigger: newTrigger(unit.NodePort{Node: 7, Port: 1}, true), pgs: 2, most: 200, sum: 350}},
 }
 
 // docExample reads the hex block of a lap; each line begins with its offset.
@@ -63,17 +63,17 @@ func TestDocument(t *testing.T) {
 }
 
 func TestMessageText(t *testing.T) {
-	q := quest{class: 3, owner: example.owner, rank: 9, about: 0x0a0b0c0d, hops: 2, answered: true}
+	q := quest{priority: 3, owner: example.owner, rank: 9, about: 0x0a0b0c0d, hops: 2, answered: true}
 	asks := q
 	asks.answered = false
 	for _, tt := range []struct {
 		payload []byte
 		want    string
 	}{
-		{example.append(nil), "lap class 3 from 5.2 rank 9 hops 3"},
-		{append(example.append(nil), 0, 0), "lap class 3 from 5.2 rank 9 hops 3"},
-		{q.append(nil), "quest class 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered"},
-		{asks.append(nil), "quest class 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2"},
+		{example.append(nil), "lap priority 3 from 5.2 rank 9 hops 3"},
+		{append(example.append(nil), 0, 0), "lap priority 3 from 5.2 rank 9 hops 3"},
+		{q.append(nil), "quest priority 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered"},
+		{asks.append(nil), "quest priority 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2"},
 	} {
 		m, err := ParseMessage(tt.payload)
 		if err != nil || m.String() != tt.want || !IsMessage(tt.payload) {

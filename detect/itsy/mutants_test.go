@@ -52,7 +52,7 @@ var mutants = []mutant{
 		fabric: model.Flooded(3), bounds: model.Bounds{Fills: 1, Units: 2, Failures: 1}, want: falseAlarm,
 	},
 	{
-		name: "F stays where a bucket waits by too little", file: "publish.go", method: "published",
+		name: "F stays where a priority group waits by too little", file: "publish.go", method: "published",
 		was: `if !d.stays(c, i, c.having(best, f)) {
 			break
 		}`,

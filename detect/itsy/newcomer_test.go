@@ -158,7 +158,7 @@ func TestNewcomersInTheRing(t *testing.T) {
 		sc.To(4000 * us)
 		asked := false
 		for k := range unit.NodeID(4) {
-			asked = asked || sc.class(1+k).askUntil != 0
+			asked = asked || sc.priority(1+k).askUntil != 0
 		}
 		if asked == goesRound {
 			t.Errorf("a flow goes round: %v; a switch asked where the new ones meet: %v", goesRound, asked)

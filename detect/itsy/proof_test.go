@@ -57,7 +57,7 @@ var proofCases = []proofCase{
 	{model.Shortcut(4), model.Bounds{Fills: 1, Units: 2}, proved},
 	{model.Flooded(3), model.Bounds{Fills: 1, Units: 2}, always},
 
-	// Buckets share a pool: what others keep of it holds a bucket that would resume without.
+	// Priority groups share a pool: what others keep of it holds a priority group that would resume without.
 	{model.Shortcut(3).Pooled(1), model.Bounds{Fills: 1, Units: 2}, always},
 	{model.Victim(2).Pooled(1), model.Bounds{Fills: 1, Units: 2}, long},
 	{model.Victim(2).Pooled(1), model.Bounds{Fills: 1, Units: 2, Timers: 1}, proved},
@@ -154,7 +154,7 @@ func TestProof(t *testing.T) {
 }
 
 // A known limit: a resume is lost, and the pause after it. Then a verification takes the pause that
-// is in force for one of the present period. A check does not: the bucket has a new label.
+// is in force for one of the present period. A check does not: the priority group has a new label.
 func TestLostResumeAndPause(t *testing.T) {
 	for timers, want := range []bool{false, true} {
 		r := model.Explore(model.Ring(2), model.Bounds{Fills: 2, Units: 2, Losses: 2, Timers: uint8(timers), States: 300_000}, newMachine)

@@ -6,12 +6,12 @@ import (
 	"softswitch/unit"
 )
 
-// block brings up to date whether bucket i is blocked: XOFF, and it would stay so if nothing were
+// block brings up to date whether priority group i is blocked: XOFF, and it would stay so if nothing were
 // left but what waits in paused queues that lead to switches. It reports whether it became so.
 //
 // Queues that lead to hosts do not count: a host that pauses without end is a storm, and no loop goes
 // through it (ARCHITECTURE.md, "Ground truth").
-func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
+func (d *detector) block(now unit.Time, c *priority, i unit.Port) (became bool) {
 	if !c.xoff.Has(i) || !d.staysByAll(c, i) {
 		c.unblock(i)
 		return false
@@ -25,9 +25,9 @@ func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
 	return true
 }
 
-// mint gives bucket i, which is blocked, a new label, above every one that this
+// mint gives priority group i, which is blocked, a new label, above every one that this
 // switch has seen. p is the queue that made it, if any.
-func (d *detector) mint(c *class, i, p unit.Port) {
+func (d *detector) mint(c *priority, i, p unit.Port) {
 	n := &c.in[i]
 	c.clock = later(c.clock)
 	n.own = c.clock
@@ -40,16 +40,16 @@ func (d *detector) mint(c *class, i, p unit.Port) {
 		n.min = later(oldest)
 	}
 	d.trace(detect.StepMint, c, p, i, d.ownLabel(c, i))
-	d.act.Repause(c.bucket(i))
+	d.act.Repause(c.pg(i))
 }
 
-// maxAge is how many ranks a label may be older than its bucket's newest, so that
+// maxAge is how many ranks a label may be older than its priority group's newest, so that
 // the order of ranks is never in doubt. Chosen: a quarter of all ranks, half of what serial numbers can
 // order (see less), so that the other half is left for mints of others while a label is on its way.
 const maxAge = 1 << 14
 
-// ownLabel is bucket i's newest label. F: i is XOFF as long as its owner is, for it is the owner.
-func (d *detector) ownLabel(c *class, i unit.Port) label {
+// ownLabel is priority group i's newest label. F: i is XOFF as long as its owner is, for it is the owner.
+func (d *detector) ownLabel(c *priority, i unit.Port) label {
 	if c.in[i].own == 0 {
 		return 0
 	}
@@ -59,14 +59,14 @@ func (d *detector) ownLabel(c *class, i unit.Port) label {
 // at is the port i of this switch.
 func (d *detector) at(i unit.Port) unit.NodePort { return unit.NodePort{Node: d.self, Port: i} }
 
-// published is the label that bucket i publishes now: the greatest of its own and
+// published is the label that priority group i publishes now: the greatest of its own and
 // those of the paused queues in which it has bytes; its own if it is done, none if it
 // is not blocked.
 //
-// F stays on a label that is not the bucket's own only if the bucket would be blocked
+// F stays on a label that is not the priority group's own only if the priority group would be blocked
 // by the queues alone that had it with F: then it stays XOFF as long as the label's
-// owner does. D stays in the same way: what the bucket waits for is declared.
-func (d *detector) published(c *class, i unit.Port) label {
+// owner does. D stays in the same way: what the priority group waits for is declared.
+func (d *detector) published(c *priority, i unit.Port) label {
 	if !c.blocked.Has(i) {
 		return 0
 	}
@@ -74,7 +74,7 @@ func (d *detector) published(c *class, i unit.Port) label {
 	if c.done.Has(i) {
 		return own | flagDone
 	}
-	b := c.bucket(i)
+	b := c.pg(i)
 	best := own
 	for set := c.paused; set != 0; set &= set - 1 {
 		p := set.First()
@@ -98,26 +98,26 @@ func (d *detector) published(c *class, i unit.Port) label {
 	return best
 }
 
-// stays reports whether bucket i would stay XOFF if nothing were left but what waits in the queues
-// of its class at the ports out. The rule is the switch's own, which resumes by it and by which the oracle
+// stays reports whether priority group i would stay XOFF if nothing were left but what waits in the queues
+// of its priority at the ports out. The rule is the switch's own, which resumes by it and by which the oracle
 // judges (docs/decisions/truth.md): with one of its own the detector would declare what dissolves.
-func (d *detector) stays(c *class, i unit.Port, out unit.PortSet) bool {
+func (d *detector) stays(c *priority, i unit.Port, out unit.PortSet) bool {
 	d.queues = detect.Queues{}
 	d.queues[c.id] = out
-	return d.view.Stays(c.bucket(i), d.queues)
+	return d.view.Stays(c.pg(i), d.queues)
 }
 
-// staysByAll is stays with all paused queues of all classes.
-func (d *detector) staysByAll(c *class, i unit.Port) bool {
+// staysByAll is stays with all paused queues of all priorities.
+func (d *detector) staysByAll(c *priority, i unit.Port) bool {
 	for _, k := range d.order {
 		d.queues[k.id] = k.paused
 	}
-	return d.view.Stays(c.bucket(i), d.queues)
+	return d.view.Stays(c.pg(i), d.queues)
 }
 
 // having is the set of paused queues that have the label with this id and these
 // flags.
-func (c *class) having(id, flags label) (set unit.PortSet) {
+func (c *priority) having(id, flags label) (set unit.PortSet) {
 	for rest := c.paused; rest != 0; rest &= rest - 1 {
 		if p := rest.First(); c.lab[p]&(maskID|flags) == id.id()|flags {
 			set.Add(p)
@@ -129,8 +129,8 @@ func (c *class) having(id, flags label) (set unit.PortSet) {
 // Label is what a pause frame of b carries: what b publishes, and its initial
 // trigger. If the pause may have lapsed at the far end since the last frame, what
 // was published was not true all the time: b starts again.
-func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
-	c, i := d.classes[b.Class], b.Port
+func (d *detector) Label(now unit.Time, b detect.PG) itsyhdr.TLV {
+	c, i := d.priorities[b.Priority], b.Port
 	if !c.xoff.Has(i) {
 		return itsyhdr.TLV{}
 	}

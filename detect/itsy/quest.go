@@ -11,14 +11,14 @@ import (
 //
 // docs/format/itsy.md has its bytes.
 type quest struct {
-	class unit.Priority
-	owner unit.NodePort // whose bucket was declared
-	rank  uint16        // of its label
-	about detect.FlowID
+	priority unit.Priority
+	owner    unit.NodePort // whose priority group was declared
+	rank     uint16        // of its label
+	about    detect.FlowID
 
 	eldest uint32 // us: as of the lap
 	left   bool   // it has left the loop
-	hops   uint8  // that it has come, and path the buckets that sent it on
+	hops   uint8  // that it has come, and path the priority groups that sent it on
 	path   [questMax]unit.Port
 
 	answered bool
@@ -41,7 +41,7 @@ func (q *quest) octets(c *codec) {
 			flags |= 1 << i
 		}
 	}
-	c.head(questLen, kindQuest, &q.class, &flags, &q.owner, &q.rank)
+	c.head(questLen, kindQuest, &q.priority, &flags, &q.owner, &q.rank)
 	if c.bad = c.bad || flags >= 1<<len(set); c.bad && c.reads {
 		return
 	}
@@ -76,9 +76,9 @@ func parseQuest(b []byte) (q quest, ok bool) {
 }
 
 // takeQuest takes a quest that comes in by port p: on its way downstream it asks the switch;
-// its answer is for the bucket that sent it on. A neighbour may have made up the path: it has to name a port
-// of this switch, and an answer that comes from nowhere ends after questMax hops.
-func (d *detector) takeQuest(now unit.Time, c *class, p unit.Port, q *quest) {
+// its answer is for the priority group that sent it on. A neighbour may have made up the path: it has to name
+// a port of this switch, and an answer that comes from nowhere ends after questMax hops.
+func (d *detector) takeQuest(now unit.Time, c *priority, p unit.Port, q *quest) {
 	switch {
 	case !q.answered:
 		d.passOn(now, c, p, q)
@@ -87,10 +87,10 @@ func (d *detector) takeQuest(now unit.Time, c *class, p unit.Port, q *quest) {
 	}
 }
 
-// passOn adds what is known of its flow to a quest that has reached bucket i, and sends it
+// passOn adds what is known of its flow to a quest that has reached priority group i, and sends it
 // on: by the queue in which the flow began last, else on round the loop. Where there is no
 // way on it is answered.
-func (d *detector) passOn(now unit.Time, c *class, i unit.Port, q *quest) {
+func (d *detector) passOn(now unit.Time, c *priority, i unit.Port, q *quest) {
 	next := unit.NoPort
 	if !q.left {
 		next = d.onward(c, i, newLabel(q.rank, q.owner), 0)
@@ -112,7 +112,7 @@ func (d *detector) passOn(now unit.Time, c *class, i unit.Port, q *quest) {
 }
 
 // whereLast is the queue in which the flow began last, unit.NoPort if that is not known.
-func (c *class) whereLast(now unit.Time, f detect.FlowID) unit.Port {
+func (c *priority) whereLast(now unit.Time, f detect.FlowID) unit.Port {
 	at, least := unit.NoPort, unit.Never
 	for p := range c.out {
 		if age, ok := c.out[p].age(now, f); ok && age < least {
@@ -124,7 +124,7 @@ func (c *class) whereLast(now unit.Time, f detect.FlowID) unit.Port {
 
 // meet takes queue p for the answer if no more flows began with the quest's in those before
 // it. A flow that began alone is asked for where it was met first.
-func (d *detector) meet(now unit.Time, c *class, p unit.Port, onLoop bool, q *quest) {
+func (d *detector) meet(now unit.Time, c *priority, p unit.Port, onLoop bool, q *quest) {
 	var flows detect.CauseFlows
 	c.out[p].with(now, q.about, q.eldest, &flows)
 	if n := flows.Len(); n > q.flows.Len() || n > 1 && n == q.flows.Len() {
@@ -132,9 +132,9 @@ func (d *detector) meet(now unit.Time, c *class, p unit.Port, onLoop bool, q *qu
 	}
 }
 
-// handBack takes an answer from bucket i upstream, to who sent the quest on; at its owner
+// handBack takes an answer from priority group i upstream, to who sent the quest on; at its owner
 // the diagnosis ends.
-func (d *detector) handBack(c *class, i unit.Port, q *quest) {
+func (d *detector) handBack(c *priority, i unit.Port, q *quest) {
 	if q.hops > 0 {
 		q.hops--
 		d.act.SendFrame(i, q.append(d.frame[:0]))

@@ -11,14 +11,14 @@ import (
 	"softswitch/unit"
 )
 
-// world is a few switches with buckets that fill, drain and go XOFF and XON at
+// world is a few switches with priority groups that fill, drain and go XOFF and XON at
 // random: not as a network would, but as the thresholds demand. The truth about it is
 // detecttest's, computed from all switches at once.
 type world struct {
 	script
 	rng   *rand.Rand
 	links [][2]unit.NodePort // both ends
-	held  map[[3]int]int     // bytes by switch, bucket, queue
+	held  map[[3]int]int     // bytes by switch, priority group, queue
 	xoff  map[[2]int]bool
 	ports int
 	n     int
@@ -71,7 +71,7 @@ func newWorld(t *testing.T, f detect.Factory, seed uint64) *world {
 	return w
 }
 
-// step drains what is not paused, and fills some buckets, unless calm.
+// step drains what is not paused, and fills some priority groups, unless calm.
 func (w *world) step(calm bool) {
 	for _, l := range w.links {
 		for _, end := range l {
@@ -105,7 +105,7 @@ func (w *world) drain(end unit.NodePort) {
 	}
 }
 
-// fillRandom lets frames come in by a port, as long as its bucket has room.
+// fillRandom lets frames come in by a port, as long as its priority group has room.
 func (w *world) fillRandom(end unit.NodePort) {
 	s, k, in := w.S[end.Node], int(end.Node), int(end.Port)
 	for range 1 + w.rng.IntN(3) {

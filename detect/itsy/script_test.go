@@ -33,9 +33,9 @@ func newRing(t *testing.T, n int, d detecttest.Delay) script {
 	return sc
 }
 
-// class is the detector's state at a switch.
-func (sc script) class(k unit.NodeID) *class {
-	return sc.S[k].Detector().(*detector).classes[detecttest.Class]
+// priority is the detector's state at a switch.
+func (sc script) priority(k unit.NodeID) *priority {
+	return sc.S[k].Detector().(*detector).priorities[detecttest.Priority]
 }
 
 // wantAllStuck checks that the findings' queues are stuck now.

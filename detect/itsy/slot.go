@@ -8,16 +8,16 @@ import (
 	"softswitch/unit"
 )
 
-// slotCount is how many verifications a switch takes part in at once, for each class of their owners.
+// slotCount is how many verifications a switch takes part in at once, for each priority of their owners.
 // Chosen: those that meet are mostly of one deadlock, of which the greatest is enough; each slot has five
-// port sets for every lossless class.
+// port sets for every lossless priority.
 const slotCount = 4
 
 // slot is a switch's part in one verification: the state of a node of a diffusing computation (Dijkstra and
 // Scholten), with a deficit, and a parent that is acknowledged last.
 type slot struct {
-	id label       // the owner, and a rank of its own; 0: the slot is free
-	of []classPart // by lossless class
+	id label          // the owner, and a rank of its own; 0: the slot is free
+	of []priorityPart // by lossless priority
 
 	deficit uint16 // messages that were sent and not acknowledged
 	seen    uint16 // when the last message came, in hops
@@ -26,23 +26,23 @@ type slot struct {
 	// idleHops << patience without a message.
 	patience uint8
 	parent   unit.Port
-	asker    unit.Priority // the class of the message by which parent is the parent
-	class    unit.Priority // the owner's
+	asker    unit.Priority // the priority of the message by which parent is the parent
+	priority unit.Priority // the owner's
 	via      unit.Port     // at the owner: the queue by which a walk left that came back
 	flags    uint8
 }
 
-// classPart is what concerns one class in a slot: that of the owner, or one that shares its pool with
-// a class that was asked about.
-type classPart struct {
+// priorityPart is what concerns one priority in a slot: that of the owner, or one that shares its pool with
+// a priority that was asked about.
+type priorityPart struct {
 	asked   unit.PortSet // queues that were asked about
 	free    unit.PortSet // queues that do not count: granted, resumed since, or left out by an owner that asks with one alone
-	engaged unit.PortSet // buckets that are stuck as far as is known
+	engaged unit.PortSet // priority groups that are stuck as far as is known
 	walked  unit.PortSet // of those, which the walk found unchanged
 	named   unit.PortSet // of those, which know a queue of the owner by which the walk came
 }
 
-func (s *slot) part(c *class) *classPart { return &s.of[c.index] }
+func (s *slot) part(c *priority) *priorityPart { return &s.of[c.index] }
 
 // Values of slot.parent that are no port: a switch that owes nobody an
 // acknowledgement, and the owner's switch.
@@ -59,7 +59,7 @@ const (
 )
 
 // find is the slot of id, nil if there is none.
-func (c *class) find(id label) *slot {
+func (c *priority) find(id label) *slot {
 	for k := range c.slots {
 		if s := &c.slots[k]; s.id == id {
 			return s
@@ -68,12 +68,12 @@ func (c *class) find(id label) *slot {
 	return nil
 }
 
-// takeSlot is a slot for id, whose owner is of class c: one that is free, else the idle one with the
+// takeSlot is a slot for id, whose owner is of priority c: one that is free, else the idle one with the
 // smallest id, else the one with the smallest id if that is smaller; nil if there is none. Of many
 // verifications that meet everywhere the greatest ends. One that loses its slot here is acknowledged no
 // more, so it never ends, and nothing is declared by it. An idle one may still be under way, on a loop that is
 // longer than its owner takes it for.
-func (d *detector) takeSlot(now unit.Time, c *class, id label) *slot {
+func (d *detector) takeSlot(now unit.Time, c *priority, id label) *slot {
 	best := &c.slots[0]
 	for k := range c.slots[1:] {
 		if s := &c.slots[1+k]; d.goesBefore(now, s, best) {
@@ -84,7 +84,7 @@ func (d *detector) takeSlot(now unit.Time, c *class, id label) *slot {
 		return nil
 	}
 	clear(best.of)
-	*best = slot{id: id, of: best.of, class: c.id, parent: passive, via: unit.NoPort, seen: d.hops(now)}
+	*best = slot{id: id, of: best.of, priority: c.id, parent: passive, via: unit.NoPort, seen: d.hops(now)}
 	return best
 }
 
@@ -100,9 +100,9 @@ func (d *detector) isIdle(now unit.Time, s *slot) bool {
 	return s.id == 0 || d.hops(now)-s.seen > idleHops<<s.patience
 }
 
-// abandon gives up a verification of bucket i: it never ends. Acknowledgements that are still on their way
-// find no slot.
-func (d *detector) abandon(c *class, i unit.Port) {
+// abandon gives up a verification of priority group i: it never ends. Acknowledgements that are still on their
+// way find no slot.
+func (d *detector) abandon(c *priority, i unit.Port) {
 	for k := range c.slots {
 		if c.slots[k].id.owner() == d.at(i) {
 			c.slots[k].id = 0
@@ -110,15 +110,16 @@ func (d *detector) abandon(c *class, i unit.Port) {
 	}
 }
 
-// disengage: bucket i does not count any more in any verification. Nobody is told: a bucket that waits
-// for i learns it from a resume, or from the walk, which fails at a bucket that is not engaged.
-func (d *detector) disengage(c *class, i unit.Port) {
+// disengage: priority group i does not count any more in any verification. Nobody is told: a priority group
+// that waits for i learns it from a resume, or from the walk, which fails at a priority group that is not
+// engaged.
+func (d *detector) disengage(c *priority, i unit.Port) {
 	for s := range d.slots() {
 		s.part(c).engaged.Remove(i)
 	}
 }
 
-// slots are those of all classes.
+// slots are those of all priorities.
 func (d *detector) slots() iter.Seq[*slot] {
 	return func(yield func(*slot) bool) {
 		for _, c := range d.order {
@@ -131,15 +132,15 @@ func (d *detector) slots() iter.Seq[*slot] {
 	}
 }
 
-// owns reports whether s is the verification of bucket i of class c.
-func (d *detector) owns(s *slot, c *class, i unit.Port) bool {
-	return s.class == c.id && s.id.owner() == d.at(i)
+// owns reports whether s is the verification of priority group i of priority c.
+func (d *detector) owns(s *slot, c *priority, i unit.Port) bool {
+	return s.priority == c.id && s.id.owner() == d.at(i)
 }
 
 // release: the pause of queue p has ended, so p does not count any more. A switch
-// that is passive must not send: it looks at its buckets with the next message, or
+// that is passive must not send: it looks at its priority groups with the next message, or
 // the walk does. If p is paused again it stays out all the same: a frame may have left in between.
-func (d *detector) release(c *class, p unit.Port) {
+func (d *detector) release(c *priority, p unit.Port) {
 	for s := range d.slots() {
 		if s.id == 0 {
 			continue
@@ -151,10 +152,11 @@ func (d *detector) release(c *class, p unit.Port) {
 	}
 }
 
-// isStuck reports whether bucket i is stuck as far as this switch can tell, by those of the
+// isStuck reports whether priority group i is stuck as far as this switch can tell, by those of the
 // paused queues that count; of these by those alone that were asked about, if asked. Nobody was asked about
-// a queue that was paused since: it may engage a bucket, for then it is asked about, but not keep one so.
-func (d *detector) isStuck(c *class, s *slot, i unit.Port, asked bool) bool {
+// a queue that was paused since: it may engage a priority group, for then it is asked about, but not keep one
+// so.
+func (d *detector) isStuck(c *priority, s *slot, i unit.Port, asked bool) bool {
 	if !c.xoff.Has(i) || c.done.Has(i) {
 		return false
 	}
@@ -165,13 +167,14 @@ func (d *detector) isStuck(c *class, s *slot, i unit.Port, asked bool) bool {
 			d.queues[k.id] &= pt.asked
 		}
 	}
-	return d.view.Stays(c.bucket(i), d.queues)
+	return d.view.Stays(c.pg(i), d.queues)
 }
 
-// send sends a message of the verification that is about class c out of port p.
-func (d *detector) send(c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
-	// The switch that gets it finds its slot by the owner's class, which Period carries (docs/format/itsy.md).
-	t.Class, t.Initiator, t.Seq, t.Period = c.id, s.id.owner(), s.id.rank(), uint8(s.class)
+// send sends a message of the verification that is about priority c out of port p.
+func (d *detector) send(c *priority, s *slot, p unit.Port, t itsyhdr.TLV) {
+	// The switch that gets it finds its slot by the owner's priority, which Period carries
+	// (docs/format/itsy.md).
+	t.Priority, t.Initiator, t.Seq, t.Period = c.id, s.id.owner(), s.id.rank(), uint8(s.priority)
 	if t.Kind == itsyhdr.KindQuery {
 		t.Hops = s.patience
 	}
@@ -182,8 +185,8 @@ func (d *detector) send(c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
 	}
 }
 
-// close ends a verification of bucket i in which nothing was declared.
-func (d *detector) close(now unit.Time, c *class, s *slot, i unit.Port, hops int) {
+// close ends a verification of priority group i in which nothing was declared.
+func (d *detector) close(now unit.Time, c *priority, s *slot, i unit.Port, hops int) {
 	d.trace(detect.StepFail, c, unit.NoPort, i, s.id)
 	s.id = 0
 	c.unanswered.Remove(i)

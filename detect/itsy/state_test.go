@@ -9,7 +9,7 @@ import (
 	"softswitch/unit"
 )
 
-// stub is a switch of which every queue is paused and every bucket XOFF and full.
+// stub is a switch of which every queue is paused and every priority group XOFF and full.
 type stub struct {
 	detect.View    // nil: what only systems that act need
 	detect.Actions // nil
@@ -19,7 +19,7 @@ type stub struct {
 	record bool // keep what is sent
 	sent   []sent
 
-	lapsed  bool // the pauses of its buckets may have run out
+	lapsed  bool // the pauses of its priority groups may have run out
 	reports int
 }
 
@@ -29,31 +29,31 @@ type sent struct {
 	t    itsyhdr.TLV
 }
 
-func (s *stub) Self() unit.NodeID                    { return s.id }
-func (s *stub) Ports() int                           { return s.ports }
-func (s *stub) Lossless() unit.ClassSet              { return 1<<3 | 1<<4 }
-func (s *stub) FacesHost(unit.Port) bool             { return false }
-func (s *stub) XOFF(detect.Bucket) (bool, uint8)     { return true, 1 }
-func (s *stub) Paused(detect.Queue) bool             { return true }
-func (s *stub) Held(detect.Bucket, detect.Queue) int { return 1000 }
-func (s *stub) Shares() bool                         { return false }
+func (s *stub) Self() unit.NodeID                { return s.id }
+func (s *stub) Ports() int                       { return s.ports }
+func (s *stub) Lossless() unit.PrioritySet       { return 1<<3 | 1<<4 }
+func (s *stub) FacesHost(unit.Port) bool         { return false }
+func (s *stub) XOFF(detect.PG) (bool, uint8)     { return true, 1 }
+func (s *stub) Paused(detect.Queue) bool         { return true }
+func (s *stub) Held(detect.PG, detect.Queue) int { return 1000 }
+func (s *stub) Shares() bool                     { return false }
 
-func (s *stub) Stays(b detect.Bucket, out detect.Queues) bool {
-	return s.HeldIn(b, out[b.Class]) > s.XON(b)
+func (s *stub) Stays(b detect.PG, out detect.Queues) bool {
+	return s.HeldIn(b, out[b.Priority]) > s.XON(b)
 }
 
-func (s *stub) XON(detect.Bucket) int                                { return 1500 }
-func (s *stub) Lapsed(detect.Bucket) bool                            { return s.lapsed }
-func (s *stub) Hop() unit.Time                                       { return unit.Microsecond }
-func (s *stub) Repause(detect.Bucket)                                {}
-func (s *stub) Report(detect.Finding)                                { s.reports++ }
-func (s *stub) Trace(detect.Trace)                                   {}
-func (s *stub) Rate(unit.Port) unit.Rate                             { return 1e9 }
-func (s *stub) Backlog(detect.Queue) int                             { return 1000 }
-func (s *stub) SendFrame(unit.Port, []byte) bool                     { return true }
-func (s *stub) Diagnose(detect.Bucket, detect.Queue, []detect.Cause) {}
+func (s *stub) XON(detect.PG) int                                { return 1500 }
+func (s *stub) Lapsed(detect.PG) bool                            { return s.lapsed }
+func (s *stub) Hop() unit.Time                                   { return unit.Microsecond }
+func (s *stub) Repause(detect.PG)                                {}
+func (s *stub) Report(detect.Finding)                            { s.reports++ }
+func (s *stub) Trace(detect.Trace)                               {}
+func (s *stub) Rate(unit.Port) unit.Rate                         { return 1e9 }
+func (s *stub) Backlog(detect.Queue) int                         { return 1000 }
+func (s *stub) SendFrame(unit.Port, []byte) bool                 { return true }
+func (s *stub) Diagnose(detect.PG, detect.Queue, []detect.Cause) {}
 
-func (s *stub) Detour(detect.Bucket, detect.Queue) (int, unit.Port, unit.Time) {
+func (s *stub) Detour(detect.PG, detect.Queue) (int, unit.Port, unit.Time) {
 	return 0, unit.NoPort, 0
 }
 
@@ -66,14 +66,14 @@ func (s *stub) Send(p unit.Port, t itsyhdr.TLV) bool {
 	return true
 }
 
-func (s *stub) HeldIn(_ detect.Bucket, out unit.PortSet) int { return 1000 * out.Len() }
+func (s *stub) HeldIn(_ detect.PG, out unit.PortSet) int { return 1000 * out.Len() }
 
-// The state of a class is at most 18.6 KB with 64 ports.
+// The state of a priority is at most 18.6 KB with 64 ports.
 func TestStateBytes(t *testing.T) {
 	for _, c := range []struct{ ports, max int }{{4, 2208}, {64, 18528}} {
 		s := &stub{id: 1, ports: c.ports}
 		if got := New(s, s).StateBytes() / 2; got > c.max || got < c.max*3/4 {
-			t.Errorf("%d ports: %d bytes a class, want at most %d", c.ports, got, c.max)
+			t.Errorf("%d ports: %d bytes a priority, want at most %d", c.ports, got, c.max)
 		}
 	}
 }
@@ -107,8 +107,8 @@ func everyEvent(d detect.Detector) {
 	eventTime += 100 * unit.Microsecond
 	now := eventTime
 	for i := range unit.Port(8) {
-		b, q := detect.Bucket{Port: i, Class: 3}, detect.Queue{Port: i + 8, Class: 3}
-		t := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Seq: uint16(now / unit.Microsecond), Initiator: unit.NodePort{Node: 1 + unit.NodeID(i%3), Port: i}, Flags: uint8(i)}
+		b, q := detect.PG{Port: i, Priority: 3}, detect.Queue{Port: i + 8, Priority: 3}
+		t := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 3, Seq: uint16(now / unit.Microsecond), Initiator: unit.NodePort{Node: 1 + unit.NodeID(i%3), Port: i}, Flags: uint8(i)}
 		d.Pause(now, q, t, true)
 		d.XOFF(now, b, q)
 		d.Enqueue(now, b, q, flow(int(now/unit.Microsecond)+int(i)), 1000)
@@ -179,7 +179,7 @@ func TestParseLabelRefuses(t *testing.T) {
 func BenchmarkFrame(tb *testing.B) {
 	s := &stub{id: 1, ports: 64}
 	d := New(s, s)
-	b0, q := detect.Bucket{Port: 7, Class: 3}, detect.Queue{Port: 5, Class: 3}
+	b0, q := detect.PG{Port: 7, Priority: 3}, detect.Queue{Port: 5, Priority: 3}
 	tb.ReportAllocs()
 	n := 0
 	for tb.Loop() {

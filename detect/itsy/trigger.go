@@ -2,7 +2,7 @@ package itsy
 
 import "softswitch/unit"
 
-// The initial trigger is a diagnosis. It is decided once, when a bucket goes XOFF,
+// The initial trigger is a diagnosis. It is decided once, when a priority group goes XOFF,
 // handed on with every pause, and never used to find a loop.
 
 // trigger is a port of a switch in 22 bits: an ingress port where more came in than could
@@ -22,7 +22,7 @@ func newTrigger(at unit.NodePort, host bool) trigger {
 func (t trigger) at() unit.NodePort { return unpack(uint32(t &^ triggerHost)) }
 func (t trigger) isHost() bool      { return t&triggerHost != 0 }
 
-// own is bucket i of this switch as a trigger.
+// own is priority group i of this switch as a trigger.
 func (d *detector) own(i unit.Port) trigger { return newTrigger(d.at(i), false) }
 
 // egress is what is remembered of a queue: whether it would be as full had nobody paused
@@ -49,10 +49,10 @@ type egress struct {
 	newest
 }
 
-// queued: a frame of bucket i was queued in p. It adds to the phantom queue, unless it is of
+// queued: a frame of priority group i was queued in p. It adds to the phantom queue, unless it is of
 // a burst: it would have come earlier had i not paused its upstream, so it waits for the one
 // that made i do so.
-func (d *detector) queued(now unit.Time, c *class, i, p unit.Port, bytes int) {
+func (d *detector) queued(now unit.Time, c *priority, i, p unit.Port, bytes int) {
 	e, took := &c.out[p], d.view.Rate(p).FrameTime(bytes)
 	if by := d.inBurst(now, c, i, bytes); by != 0 {
 		e.pauser, e.margin = vote(e.pauser, e.margin, by, took)
@@ -64,9 +64,9 @@ func (d *detector) queued(now unit.Time, c *class, i, p unit.Port, bytes int) {
 	e.work, e.at = e.left(now)+took, now
 }
 
-// released: bucket i resumes its upstream. If it was XOFF because somebody paused, what now
+// released: priority group i resumes its upstream. If it was XOFF because somebody paused, what now
 // comes back to back is a burst that this one is to blame for.
-func (d *detector) released(now unit.Time, c *class, i unit.Port) {
+func (d *detector) released(now unit.Time, c *priority, i unit.Port) {
 	n := &c.in[i]
 	n.burst, n.next = 0, now+burstHops*d.hop
 	if n.trigger != d.own(i) {
@@ -78,10 +78,10 @@ func (d *detector) released(now unit.Time, c *class, i unit.Port) {
 // for the first frame of the burst to come back.
 const burstHops = 2
 
-// inBurst takes note of a frame of bucket i, and is who is to blame for the burst that it is
+// inBurst takes note of a frame of priority group i, and is who is to blame for the burst that it is
 // of, 0 if it is of none. The upstream queue has been empty if a frame comes later than right
 // after the one before it.
-func (d *detector) inBurst(now unit.Time, c *class, i unit.Port, bytes int) trigger {
+func (d *detector) inBurst(now unit.Time, c *priority, i unit.Port, bytes int) trigger {
 	n := &c.in[i]
 	if n.burst == 0 {
 		return 0
@@ -90,7 +90,7 @@ func (d *detector) inBurst(now unit.Time, c *class, i unit.Port, bytes int) trig
 		n.burst = 0
 		return 0
 	}
-	// A gap of one more frame of this length is still back to back: another class may have had the wire.
+	// A gap of one more frame of this length is still back to back: another priority may have had the wire.
 	n.next = max(n.next, now+2*d.view.Rate(i).FrameTime(bytes))
 	return n.burst
 }
@@ -146,24 +146,24 @@ func vote(leader trigger, margin unit.Time, by trigger, weight unit.Time) (trigg
 // An active pause still counts (by, since).
 func (e *egress) forget() { e.pauser, e.margin, e.host, e.part = 0, 0, 0, 0 }
 
-// blame is why a bucket went XOFF. Of its bytes some wait because queues were paused; the
+// blame is why a priority group went XOFF. Of its bytes some wait because queues were paused; the
 // rest would wait all the same.
 type blame struct {
-	trigger  trigger // the host if there is one, else of the greater part: the one that paused, or the bucket itself
+	trigger  trigger // the host if there is one, else of the greater part: the one that paused, or the priority group itself
 	strength uint8   // of the bytes that wait for that host, in 255ths, at least 1
 }
 
-// findTrigger finds why bucket i, which went XOFF, did. What waits in a queue would wait
+// findTrigger finds why priority group i, which went XOFF, did. What waits in a queue would wait
 // there without its pauses too as far as its phantom queue is not empty. A queue that has
 // not been paused since it was last empty explains itself.
 //
 // A host is named however little it did, with its strength: it can be handled at the cost of
 // its own queue alone.
-func (d *detector) findTrigger(now unit.Time, c *class, i unit.Port) blame {
+func (d *detector) findTrigger(now unit.Time, c *priority, i unit.Port) blame {
 	var paused, rest, mostPaused, byHost int
 	var host, pauser trigger
 	for p := range unit.Port(len(c.out)) {
-		held := d.view.Held(c.bucket(i), c.queue(p))
+		held := d.view.Held(c.pg(i), c.queue(p))
 		if held == 0 {
 			continue
 		}
@@ -192,7 +192,7 @@ func (d *detector) findTrigger(now unit.Time, c *class, i unit.Port) blame {
 }
 
 // unpaused is how many of held bytes in queue p would wait there had it never been paused.
-func (d *detector) unpaused(now unit.Time, c *class, p unit.Port, held int) int {
+func (d *detector) unpaused(now unit.Time, c *priority, p unit.Port, held int) int {
 	all := d.view.Rate(p).FrameTime(d.view.Backlog(c.queue(p)))
 	if all <= 0 {
 		return held
@@ -200,9 +200,9 @@ func (d *detector) unpaused(now unit.Time, c *class, p unit.Port, held int) int 
 	return int(int64(held) * int64(min(c.out[p].left(now), all)) / int64(all))
 }
 
-// passedTrigger reports whether the label l, which bucket i publishes, has passed
-// the bucket that is the trigger: i is that bucket, or the label came by it.
-func (d *detector) passedTrigger(c *class, i unit.Port, l label, t trigger) bool {
+// passedTrigger reports whether the label l, which priority group i publishes, has passed
+// the priority group that is the trigger: i is that priority group, or the label came by it.
+func (d *detector) passedTrigger(c *priority, i unit.Port, l label, t trigger) bool {
 	if t == d.own(i) {
 		return true
 	}

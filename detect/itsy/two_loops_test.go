@@ -12,7 +12,7 @@ import (
 
 // newTwoLoops is a ring of three with a link from S1 to S3 as well. S1 holds enough for either
 // way; S3 pauses S2 and S2 pauses S1: the long loop is closed at 75 us, by what S1 minted then
-// as label 3. The short loop waits for S3's bucket x.
+// as label 3. The short loop waits for S3's priority group x.
 func newTwoLoops(t *testing.T, f detect.Factory) script {
 	sc := script{detecttest.NewScript(t, f)}
 	for k := unit.NodeID(1); k <= 3; k++ {
@@ -76,7 +76,7 @@ func TestCheckedLoopIsDeclared(t *testing.T) {
 }
 
 // A loop is broken while its check is on its way, which declares it; then its queue is
-// resumed. The bucket is on another loop, which stays, and has to be declared too: although the
+// resumed. The priority group is on another loop, which stays, and has to be declared too: although the
 // label that came home by the broken one was not its newest.
 func TestDeclaredLoopBreaksAnotherStays(t *testing.T) {
 	sc := newTwoLoops(t, New)
@@ -89,56 +89,56 @@ func TestDeclaredLoopBreaksAnotherStays(t *testing.T) {
 	sc.wantQueues(p, x)
 }
 
-// full is a stub of which each queue alone keeps a bucket XOFF.
+// full is a stub of which each queue alone keeps a priority group XOFF.
 type full struct{ *stub }
 
-func (f full) HeldIn(_ detect.Bucket, out unit.PortSet) int { return 2000 * out.Len() }
+func (f full) HeldIn(_ detect.PG, out unit.PortSet) int { return 2000 * out.Len() }
 
-func (f full) Stays(b detect.Bucket, out detect.Queues) bool {
-	return f.HeldIn(b, out[b.Class]) > f.XON(b)
+func (f full) Stays(b detect.PG, out detect.Queues) bool {
+	return f.HeldIn(b, out[b.Priority]) > f.XON(b)
 }
 
 var (
-	bucket0 = detect.Bucket{Port: 0, Class: 3}
-	queue1  = detect.Queue{Port: 1, Class: 3}
+	pg0    = detect.PG{Port: 0, Priority: 3}
+	queue1 = detect.Queue{Port: 1, Priority: 3}
 )
 
-// newFreed is a switch whose bucket 0 was blocked, with a label of its own, until the pause of
+// newFreed is a switch whose priority group 0 was blocked, with a label of its own, until the pause of
 // queue 1 ended.
 func newFreed() (*stub, detect.Detector) {
 	s := &stub{id: 1, ports: 4}
 	d := New(full{s}, s)
-	d.XOFF(0, bucket0, queue1)
+	d.XOFF(0, pg0, queue1)
 	d.Pause(0, queue1, itsyhdr.TLV{}, true)
-	d.Label(0, bucket0)
+	d.Label(0, pg0)
 	d.Resume(0, queue1, true)
 	return s, d
 }
 
-// wantMint pauses queue 1 with the word that what it waits for is declared, and checks that bucket
+// wantMint pauses queue 1 with the word that what it waits for is declared, and checks that priority group
 // 0 takes it for another deadlock.
 func wantMint(t *testing.T, d detect.Detector) {
 	t.Helper()
 	declared := newLabel(50, unit.NodePort{Node: 9, Port: 5}) | flagProof | flagDone
 	d.Pause(0, queue1, declared.tlv(), true)
-	l := parseLabel(d.Label(0, bucket0))
+	l := parseLabel(d.Label(0, pg0))
 	if l.owner() != (unit.NodePort{Node: 1, Port: 0}) || !declared.less(l) || l&flagDone != 0 {
 		t.Errorf("publishes %v, want a new label of its own", l.tlv())
 	}
 }
 
-// A bucket that waited is freed, and then waits for what was declared meanwhile. That was not the
+// A priority group that waited is freed, and then waits for what was declared meanwhile. That was not the
 // deadlock that it is in now, whatever label it had published.
-func TestFreedBucketMints(t *testing.T) {
+func TestFreedPGMints(t *testing.T) {
 	_, d := newFreed()
 	wantMint(t, d)
 }
 
 // The same if its own pause may have lapsed in between.
-func TestFreedBucketMintsAfterALapse(t *testing.T) {
+func TestFreedPGMintsAfterALapse(t *testing.T) {
 	s, d := newFreed()
 	s.lapsed = true
-	d.Label(0, bucket0)
+	d.Label(0, pg0)
 	s.lapsed = false
 	wantMint(t, d)
 }

@@ -15,9 +15,9 @@ const asksMax = 16
 // wireFailed is the flag of an acknowledgement below which a walk failed.
 const wireFailed = 1
 
-// verify starts a verification of bucket i, unless another one is passing. If the last one never
+// verify starts a verification of priority group i, unless another one is passing. If the last one never
 // ended, somebody may not answer: then only one queue counts, if that is enough.
-func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
+func (d *detector) verify(now unit.Time, c *priority, i unit.Port) {
 	for s := range d.slots() {
 		switch {
 		case d.owns(s, c, i):
@@ -61,9 +61,9 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 	d.settle(now, s)
 }
 
-// askOne leaves out all paused queues but one that keeps bucket i XOFF by itself, any of these;
+// askOne leaves out all paused queues but one that keeps priority group i XOFF by itself, any of these;
 // none if there is none.
-func (d *detector) askOne(c *class, s *slot, i unit.Port) {
+func (d *detector) askOne(c *priority, s *slot, i unit.Port) {
 	n, one := 0, unit.NoPort
 	for set := c.paused; set != 0; set &= set - 1 {
 		p := set.First()
@@ -89,7 +89,7 @@ func (d *detector) askOne(c *class, s *slot, i unit.Port) {
 // query may make a switch take part; a verification that it does not know, or no longer
 // knows, gets no acknowledgement, so that it never ends.
 func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
-	c := d.classes[t.Class]
+	c := d.priorities[t.Priority]
 	// Nothing that a host sends is believed (docs/detection.md, "What it sends").
 	if c == nil || d.view.FacesHost(p) || t.Seq == 0 || t.Initiator.Node == 0 {
 		return
@@ -99,10 +99,10 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 		d.check(now, c, p, unit.Port(t.Hops), id)
 		return
 	}
-	if t.Period >= unit.Priorities || d.classes[t.Period] == nil {
+	if t.Period >= unit.Priorities || d.priorities[t.Period] == nil {
 		return
 	}
-	owner := d.classes[t.Period]
+	owner := d.priorities[t.Period]
 	s := owner.find(id)
 	// Not for an own one: its slot is gone because it was given up, and without an owner it would go on for
 	// nobody.
@@ -134,7 +134,7 @@ func (d *detector) acked(s *slot, flags uint8) {
 }
 
 // asked takes a query, a grant or a walk.
-func (d *detector) asked(now unit.Time, c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
+func (d *detector) asked(now unit.Time, c *priority, s *slot, p unit.Port, t itsyhdr.TLV) {
 	first := s.parent == passive
 	if first {
 		s.parent, s.asker = p, c.id
@@ -142,8 +142,9 @@ func (d *detector) asked(now unit.Time, c *class, s *slot, p unit.Port, t itsyhd
 	if t.Kind == itsyhdr.KindGrant {
 		s.part(c).free.Add(p)
 	}
-	// Before anything is said of a bucket here: what was resumed while this switch was passive, and what is
-	// granted by this message, frees buckets first. Otherwise a false declaration results (TestMutants).
+	// Before anything is said of a priority group here: what was resumed while this switch was passive, and
+	// what is granted by this message, frees priority groups first. Otherwise a false declaration results
+	// (TestMutants).
 	d.recheck(s)
 	switch t.Kind {
 	case itsyhdr.KindQuery:
@@ -157,9 +158,9 @@ func (d *detector) asked(now unit.Time, c *class, s *slot, p unit.Port, t itsyhd
 	}
 }
 
-// query asks bucket i whether it is stuck. One that is free says so each time that it is asked: who asks
-// again has lost what it knew, with its slot.
-func (d *detector) query(c *class, s *slot, i unit.Port) {
+// query asks priority group i whether it is stuck. One that is free says so each time that it is asked: who
+// asks again has lost what it knew, with its slot.
+func (d *detector) query(c *priority, s *slot, i unit.Port) {
 	switch {
 	case s.part(c).engaged.Has(i):
 	case d.isStuck(c, s, i, false):
@@ -167,15 +168,15 @@ func (d *detector) query(c *class, s *slot, i unit.Port) {
 	default:
 		d.send(c, s, i, itsyhdr.TLV{Kind: itsyhdr.KindGrant})
 	}
-	// Some bucket that the owner waits for, by whatever way, waits for the owner.
+	// Some priority group that the owner waits for, by whatever way, waits for the owner.
 	if d.owns(s, c, i) {
 		s.flags |= slotReturned
 	}
 }
 
-// engage asks about every paused queue that bucket i waits for. Bound: one query for each queue of a switch
-// in a verification, since asked never loses one.
-func (d *detector) engage(c *class, s *slot, i unit.Port) {
+// engage asks about every paused queue that priority group i waits for. Bound: one query for each queue of a
+// switch in a verification, since asked never loses one.
+func (d *detector) engage(c *priority, s *slot, i unit.Port) {
 	s.part(c).engaged.Add(i)
 	for _, k := range d.order {
 		pt := s.part(k)
@@ -192,14 +193,14 @@ func (d *detector) engage(c *class, s *slot, i unit.Port) {
 	}
 }
 
-// waitsFor reports whether bucket i of class c waits for queue p of class k: it has bytes of its
+// waitsFor reports whether priority group i of priority c waits for queue p of priority k: it has bytes of its
 // own there, or some wait there that share its pool.
-func (d *detector) waitsFor(c *class, i unit.Port, k *class, p unit.Port) (own, waits bool) {
-	own = k == c && d.view.Held(c.bucket(i), c.queue(p)) > 0
+func (d *detector) waitsFor(c *priority, i unit.Port, k *priority, p unit.Port) (own, waits bool) {
+	own = k == c && d.view.Held(c.pg(i), c.queue(p)) > 0
 	return own, own || d.view.Shares() && d.view.Backlog(k.queue(p)) > 0
 }
 
-// recheck frees the engaged buckets that are stuck no more. The owner's bucket grants
+// recheck frees the engaged priority groups that are stuck no more. The owner's priority group grants
 // only if it was asked.
 func (d *detector) recheck(s *slot) {
 	for _, c := range d.order {
@@ -216,15 +217,15 @@ func (d *detector) recheck(s *slot) {
 	}
 }
 
-// walk looks whether bucket i is as it was. via is the owner's queue by which the walk
+// walk looks whether priority group i is as it was. via is the owner's queue by which the walk
 // left; i hands it on with what it sends, so that it names a way round the loop. It is
-// unit.NoPort where the walk came by a queue in which a bucket on its way has no bytes of its
-// own: what others hold is no part of a loop. A bucket that learns via later walks once more.
+// unit.NoPort where the walk came by a queue in which a priority group on its way has no bytes of its
+// own: what others hold is no part of a loop. A priority group that learns via later walks once more.
 //
-// Each bucket that the walk passes was engaged before the first pass ended and is so after it, without a
-// break: a bucket that left was disengaged, and a queue that was resumed is in free. So all were stuck at
-// the instant at which the first pass ended, whatever order the walk looks at them in.
-func (d *detector) walk(now unit.Time, c *class, s *slot, i, via unit.Port) {
+// Each priority group that the walk passes was engaged before the first pass ended and is so after it, without
+// a break: a priority group that left was disengaged, and a queue that was resumed is in free. So all were
+// stuck at the instant at which the first pass ended, whatever order the walk looks at them in.
+func (d *detector) walk(now unit.Time, c *priority, s *slot, i, via unit.Port) {
 	pt := s.part(c)
 	if d.owns(s, c, i) && s.via == unit.NoPort && pt.asked.Has(via) {
 		s.via = via
@@ -241,9 +242,9 @@ func (d *detector) walk(now unit.Time, c *class, s *slot, i, via unit.Port) {
 	}
 }
 
-// yield gives up what bucket i suspects, and its own verification if that is smaller
+// yield gives up what priority group i suspects, and its own verification if that is smaller
 // than the one of id, whose walk has come by: the deadlock is about to be declared.
-func (d *detector) yield(c *class, i unit.Port, id label) {
+func (d *detector) yield(c *priority, i unit.Port, id label) {
 	c.suspect.Remove(i)
 	for k := range c.slots {
 		if s := &c.slots[k]; s.id.owner() == d.at(i) && s.id.less(id) {
@@ -253,9 +254,9 @@ func (d *detector) yield(c *class, i unit.Port, id label) {
 	}
 }
 
-// walkOn sends the walk on to the buckets that bucket i waits for. Bound: twice by each bucket, once without
-// and once with a name of the owner's queue.
-func (d *detector) walkOn(c *class, s *slot, i, via unit.Port) {
+// walkOn sends the walk on to the priority groups that priority group i waits for. Bound: twice by each
+// priority group, once without and once with a name of the owner's queue.
+func (d *detector) walkOn(c *priority, s *slot, i, via unit.Port) {
 	owns := d.owns(s, c, i)
 	s.part(c).walked.Add(i)
 	if owns || via != unit.NoPort {
@@ -278,7 +279,7 @@ func (d *detector) walkOn(c *class, s *slot, i, via unit.Port) {
 	}
 }
 
-func (d *detector) ack(c *class, s *slot, p unit.Port) {
+func (d *detector) ack(c *priority, s *slot, p unit.Port) {
 	t := itsyhdr.TLV{Kind: itsyhdr.KindAck}
 	if s.flags&slotFailed != 0 {
 		t.Flags = wireFailed
@@ -292,15 +293,15 @@ func (d *detector) settle(now unit.Time, s *slot) {
 	switch {
 	case s.deficit > 0 || s.parent == passive:
 	case s.parent == root:
-		d.conclude(now, d.classes[s.class], s)
+		d.conclude(now, d.priorities[s.priority], s)
 	default:
-		d.ack(d.classes[s.asker], s, s.parent)
+		d.ack(d.priorities[s.asker], s, s.parent)
 		s.parent = passive
 	}
 }
 
 // conclude ends a pass at its owner.
-func (d *detector) conclude(now unit.Time, c *class, s *slot) {
+func (d *detector) conclude(now unit.Time, c *priority, s *slot) {
 	i := s.id.owner().Port
 	d.recheck(s)
 	switch {
@@ -314,9 +315,9 @@ func (d *detector) conclude(now unit.Time, c *class, s *slot) {
 		s.flags |= slotWalking
 		d.walkOn(c, s, i, unit.NoPort)
 		d.settle(now, s)
-	// Something has changed since; or no way home uses only bytes of the buckets' own; or i's pause may
-	// have run out, so that its upstream could send.
-	case s.flags&slotFailed != 0 || s.via == unit.NoPort || s.part(c).free.Has(s.via) || d.view.Lapsed(c.bucket(i)):
+	// Something has changed since; or no way home uses only bytes of the priority groups' own; or i's pause
+	// may have run out, so that its upstream could send.
+	case s.flags&slotFailed != 0 || s.via == unit.NoPort || s.part(c).free.Has(s.via) || d.view.Lapsed(c.pg(i)):
 		d.close(now, c, s, i, liveHops) // a via that is free is on no loop, though i is stuck by another queue
 	default:
 		id, via := s.id, s.via

@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// part is a switch's part in another's verification: bucket 0 waits for queues 1 and
+// part is a switch's part in another's verification: priority group 0 waits for queues 1 and
 // 2, each with 1000 bytes of it, XON being 1500.
 type part struct {
 	*testing.T
@@ -30,9 +30,9 @@ func newPart(t *testing.T) *part {
 	pt := &part{T: t, stub: &stub{id: 1, ports: 4, record: true}}
 	pt.d = NewUnchecked(pt.stub, pt.stub)
 	for q := unit.Port(1); q <= 2; q++ {
-		pt.d.Pause(0, detect.Queue{Port: q, Class: 3}, itsyhdr.TLV{}, true)
+		pt.d.Pause(0, detect.Queue{Port: q, Priority: 3}, itsyhdr.TLV{}, true)
 	}
-	pt.d.XOFF(0, detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 1, Class: 3})
+	pt.d.XOFF(0, detect.PG{Port: 0, Priority: 3}, detect.Queue{Port: 1, Priority: 3})
 	pt.sent = nil
 	return pt
 }
@@ -40,7 +40,7 @@ func newPart(t *testing.T) *part {
 // take delivers a message of the verification of rank seq at a port.
 func (pt *part) take(p unit.Port, kind itsyhdr.Kind, seq uint16) {
 	pt.now += 100
-	pt.d.Message(pt.now, p, itsyhdr.TLV{Kind: kind, Class: 3, Period: 3, Seq: seq, Initiator: unit.NodePort{Node: 9, Port: 5}})
+	pt.d.Message(pt.now, p, itsyhdr.TLV{Kind: kind, Priority: 3, Period: 3, Seq: seq, Initiator: unit.NodePort{Node: 9, Port: 5}})
 }
 
 // want checks what was sent since the last call: "query 1, ack 0".
@@ -60,7 +60,7 @@ func (pt *part) want(want string) {
 	}
 }
 
-// engaged brings the part to where the first pass is over and bucket 0 is stuck.
+// engaged brings the part to where the first pass is over and priority group 0 is stuck.
 func engaged(t *testing.T) *part {
 	pt := newPart(t)
 	pt.take(0, itsyhdr.KindQuery, 7)
@@ -83,7 +83,7 @@ func TestStuckAllTheWay(t *testing.T) {
 	pt.want("ack 0")
 }
 
-// A grant leaves bucket 0 with 1000 bytes: it grants too, and owes the first query's
+// A grant leaves priority group 0 with 1000 bytes: it grants too, and owes the first query's
 // acknowledgement until its grant is acknowledged.
 func TestGrant(t *testing.T) {
 	pt := newPart(t)
@@ -100,8 +100,8 @@ func TestGrant(t *testing.T) {
 	pt.want("grant 0")
 }
 
-// A bucket that is not blocked grants at once.
-func TestLiveBucketGrants(t *testing.T) {
+// A priority group that is not blocked grants at once.
+func TestLivePGGrants(t *testing.T) {
 	pt := newPart(t)
 	pt.take(3, itsyhdr.KindQuery, 7)
 	pt.want("grant 3")
@@ -112,7 +112,7 @@ func TestLiveBucketGrants(t *testing.T) {
 // A resume while the switch owes an acknowledgement counts as a grant; one that comes
 // when it owes none makes the walk fail, though the queue is paused again.
 func TestResumeFrees(t *testing.T) {
-	q := detect.Queue{Port: 1, Class: 3}
+	q := detect.Queue{Port: 1, Priority: 3}
 	pt := newPart(t)
 	pt.take(0, itsyhdr.KindQuery, 7)
 	pt.want("query 1, query 2")
@@ -129,12 +129,12 @@ func TestResumeFrees(t *testing.T) {
 	pt.want("ack 0 failed")
 }
 
-// So does an XON in between, though the bucket is XOFF again.
+// So does an XON in between, though the priority group is XOFF again.
 func TestXONFails(t *testing.T) {
-	b := detect.Bucket{Port: 0, Class: 3}
+	b := detect.PG{Port: 0, Priority: 3}
 	pt := engaged(t)
 	pt.d.XON(pt.now, b)
-	pt.d.XOFF(pt.now, b, detect.Queue{Port: 1, Class: 3})
+	pt.d.XOFF(pt.now, b, detect.Queue{Port: 1, Priority: 3})
 	pt.take(0, itsyhdr.KindWalk, 7)
 	pt.want("ack 0 failed")
 }
@@ -144,7 +144,7 @@ func TestFailurePassesOn(t *testing.T) {
 	pt := engaged(t)
 	pt.take(0, itsyhdr.KindWalk, 7)
 	pt.want("walk 1, walk 2")
-	pt.d.Message(pt.now, 1, itsyhdr.TLV{Kind: itsyhdr.KindAck, Class: 3, Period: 3, Seq: 7, Initiator: unit.NodePort{Node: 9, Port: 5}, Flags: wireFailed})
+	pt.d.Message(pt.now, 1, itsyhdr.TLV{Kind: itsyhdr.KindAck, Priority: 3, Period: 3, Seq: 7, Initiator: unit.NodePort{Node: 9, Port: 5}, Flags: wireFailed})
 	pt.take(2, itsyhdr.KindAck, 7)
 	pt.want("ack 0 failed")
 }
@@ -184,7 +184,7 @@ func TestQueryFlood(t *testing.T) {
 	queries := func(n int) (passed int) {
 		for range n {
 			pt.sent = nil
-			pt.d.Message(pt.now, 0, itsyhdr.TLV{Kind: itsyhdr.KindQuery, Class: 3, Period: 3, Seq: pt.next(), Initiator: unit.NodePort{Node: 9, Port: 5}})
+			pt.d.Message(pt.now, 0, itsyhdr.TLV{Kind: itsyhdr.KindQuery, Priority: 3, Period: 3, Seq: pt.next(), Initiator: unit.NodePort{Node: 9, Port: 5}})
 			if len(pt.sent) > 0 {
 				passed++
 			}
@@ -211,16 +211,16 @@ func TestQueryFlood(t *testing.T) {
 	pt.want("grant 3")
 }
 
-// The walk came home by queue 1. If that resumes meanwhile bucket 0 is stuck all the same, by
-// queues 2 and 3: a deadlock by queue 1 is not declared, and the bucket verifies again.
+// The walk came home by queue 1. If that resumes meanwhile priority group 0 is stuck all the same, by
+// queues 2 and 3: a deadlock by queue 1 is not declared, and the priority group verifies again.
 func TestWayHomeThatResumes(t *testing.T) {
 	for _, resumes := range []bool{false, true} {
 		pt := &part{T: t, stub: &stub{id: 1, ports: 5, record: true}}
 		pt.d = NewUnchecked(pt.stub, pt.stub)
 		for q := unit.Port(1); q <= 3; q++ {
-			pt.d.Pause(0, detect.Queue{Port: q, Class: 3}, itsyhdr.TLV{}, true)
+			pt.d.Pause(0, detect.Queue{Port: q, Priority: 3}, itsyhdr.TLV{}, true)
 		}
-		pt.d.XOFF(0, detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 1, Class: 3})
+		pt.d.XOFF(0, detect.PG{Port: 0, Priority: 3}, detect.Queue{Port: 1, Priority: 3})
 		begin := func() (id itsyhdr.TLV) {
 			pt.sent = nil
 			for n := 0; len(pt.sent) == 0; n++ {
@@ -251,14 +251,14 @@ func TestWayHomeThatResumes(t *testing.T) {
 		message(0, itsyhdr.KindWalk, 1)
 		pt.want("ack 0")
 		if resumes {
-			pt.d.Resume(pt.now, detect.Queue{Port: 1, Class: 3}, false)
+			pt.d.Resume(pt.now, detect.Queue{Port: 1, Priority: 3}, false)
 		}
 		acks()
 		if want := map[bool]int{false: 1}[resumes]; pt.reports != want {
 			t.Errorf("queue 1 resumed: %v: %d deadlocks declared, want %d", resumes, pt.reports, want)
 		}
 		if resumes {
-			pt.d.Pause(pt.now, detect.Queue{Port: 1, Class: 3}, itsyhdr.TLV{}, true)
+			pt.d.Pause(pt.now, detect.Queue{Port: 1, Priority: 3}, itsyhdr.TLV{}, true)
 			begin()
 		}
 	}

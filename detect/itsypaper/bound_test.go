@@ -51,7 +51,7 @@ func TestHopLimit(t *testing.T) {
 			sc := newRing(t, 4, hop)
 			sc.Close(0, 2)
 			id := unit.NodePort{Node: 9, Port: 3}
-			m := itsyhdr.TLV{Kind: kind, Class: detecttest.Class, Initiator: id, Trigger: id, Seq: 4, Flags: 1, Hops: c.hops}
+			m := itsyhdr.TLV{Kind: kind, Priority: detecttest.Priority, Initiator: id, Trigger: id, Seq: 4, Flags: 1, Hops: c.hops}
 			if kind == itsyhdr.KindTemporalCheck { // of a label that p stores
 				label := m
 				label.Kind, label.Hops = itsyhdr.KindChecking, HopLimit-1
@@ -72,7 +72,7 @@ func TestBudgetCutsAFlood(t *testing.T) {
 	flood := func(from, n int) {
 		for k := from; k < from+n; k++ {
 			id := unit.NodePort{Node: unit.NodeID(100 + k), Port: 1}
-			sc.S[2].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindChecking, Class: detecttest.Class, Initiator: id, Trigger: id, Flags: 1})
+			sc.S[2].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindChecking, Priority: detecttest.Priority, Initiator: id, Trigger: id, Flags: 1})
 		}
 	}
 	limit := int(detecttest.RingPorts) * messagesPerPort
@@ -174,8 +174,8 @@ func (sc script) randomStep(r *rand.Rand) {
 	s := sc.S[1+unit.NodeID(r.IntN(len(sc.S)))]
 	in, out := unit.Port(r.IntN(8)), unit.Port(r.IntN(8))
 	facts := s.Facts()
-	on, _ := facts.XOFF(detect.Bucket{Port: in, Class: detecttest.Class})
-	held := facts.Held(detect.Bucket{Port: in, Class: detecttest.Class}, detect.Queue{Port: out, Class: detecttest.Class})
+	on, _ := facts.XOFF(detect.PG{Port: in, Priority: detecttest.Priority})
+	held := facts.Held(detect.PG{Port: in, Priority: detecttest.Priority}, detect.Queue{Port: out, Priority: detecttest.Priority})
 	switch k := r.IntN(10); {
 	case k < 4:
 		s.Enqueue(in, out, 20*kilo)

@@ -13,11 +13,11 @@ import (
 func (d *detector) home(q detect.Queue, l label, t itsyhdr.TLV) {
 	i := l.initiator().Port
 	if int(i) >= d.ports() || l.seq() != d.seqs[i] || !d.traffic(q.Port).Has(i) {
-		d.trace(detect.StepDrop, q, noBucket, t)
+		d.trace(detect.StepDrop, q, noPG, t)
 		return
 	}
 	d.put(q.Port, l, newTrail(t.Hops, t.Flags))
-	b := d.bucket(i, q.Class)
+	b := d.pg(i, q.Priority)
 	d.trace(detect.StepLoop, q, b, t)
 
 	c := itsyhdr.TLV{
@@ -37,10 +37,10 @@ func (d *detector) home(q detect.Queue, l label, t itsyhdr.TLV) {
 // fails if p's RESUME tag is set or if p stores another label. At the initiator it is a
 // deadlock; elsewhere it goes on to delta_p, once in a round.
 func (d *detector) check(p unit.Port, t itsyhdr.TLV) {
-	q := detect.Queue{Port: p, Class: t.Class}
+	q := detect.Queue{Port: p, Priority: t.Priority}
 	l, ok := parseLabel(t)
 	if !ok || d.slots[p]&resumed != 0 || d.slots[p].label() != l {
-		d.trace(detect.StepFail, q, noBucket, t)
+		d.trace(detect.StepFail, q, noPG, t)
 		return
 	}
 	if d.mine(l) {
@@ -50,9 +50,9 @@ func (d *detector) check(p unit.Port, t itsyhdr.TLV) {
 	delta, round := d.delta(p), newTrail(0, t.Flags).round()
 	switch {
 	case d.slots[p].checkRound() == round:
-		d.trace(detect.StepDrop, q, noBucket, t)
+		d.trace(detect.StepDrop, q, noPG, t)
 	case delta == 0:
-		d.trace(detect.StepFail, q, noBucket, t)
+		d.trace(detect.StepFail, q, noPG, t)
 	default:
 		d.slots[p] = d.slots[p]&^checkRounds | slot(round)<<checkShift
 		d.forward(detect.StepCheck, q, delta, t)
@@ -63,16 +63,16 @@ func (d *detector) check(p unit.Port, t itsyhdr.TLV) {
 func (d *detector) declare(q detect.Queue, l label, t itsyhdr.TLV) {
 	i := l.initiator().Port
 	if int(i) >= d.ports() || !d.traffic(q.Port).Has(i) {
-		d.trace(detect.StepFail, q, noBucket, t)
+		d.trace(detect.StepFail, q, noPG, t)
 		return
 	}
 	if d.ingress[i]&reported != 0 {
-		d.trace(detect.StepDrop, q, noBucket, t)
+		d.trace(detect.StepDrop, q, noPG, t)
 		return
 	}
 	d.ingress[i] |= reported
 	d.act.Report(detect.Finding{
-		Bucket:  d.bucket(i, q.Class),
+		PG:      d.pg(i, q.Priority),
 		Queue:   q,
 		Label:   t,
 		Trigger: t.Trigger,

@@ -39,34 +39,34 @@ func (d *detector) Name() string { return Name }
 func (d *detector) StateBytes() int { return d.size() }
 
 // Enqueue sets the bit of b's port in the traffic mapping of q's port.
-func (d *detector) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ detect.FlowID, _ int) {
+func (d *detector) Enqueue(_ unit.Time, b detect.PG, q detect.Queue, _ detect.FlowID, _ int) {
 	d.addTraffic(b.Port, q.Port)
 }
 
-// Empty clears the traffic mapping of q's port once no class of it holds a frame.
+// Empty clears the traffic mapping of q's port once no priority of it holds a frame.
 func (d *detector) Empty(_ unit.Time, q detect.Queue) {
-	if !d.otherClassWaits(q) {
+	if !d.otherPriorityWaits(q) {
 		d.clearTraffic(q.Port)
 	}
 }
 
-// otherClassWaits reports whether another lossless queue of q's port holds frames.
-func (d *detector) otherClassWaits(q detect.Queue) bool {
-	classes := d.view.Lossless()
-	others := classes &^ (1 << q.Class)
+// otherPriorityWaits reports whether another lossless queue of q's port holds frames.
+func (d *detector) otherPriorityWaits(q detect.Queue) bool {
+	priorities := d.view.Lossless()
+	others := priorities &^ (1 << q.Priority)
 	for ; others != 0; others &= others - 1 {
-		if d.waits(detect.Queue{Port: q.Port, Class: others.First()}, classes) {
+		if d.waits(detect.Queue{Port: q.Port, Priority: others.First()}, priorities) {
 			return true
 		}
 	}
 	return false
 }
 
-// waits reports whether q holds frames of a bucket of those classes.
-func (d *detector) waits(q detect.Queue, classes unit.ClassSet) bool {
+// waits reports whether q holds frames of a priority group of those priorities.
+func (d *detector) waits(q detect.Queue, priorities unit.PrioritySet) bool {
 	for xi := d.traffic(q.Port); xi != 0; xi &= xi - 1 {
-		for c := classes; c != 0; c &= c - 1 {
-			if d.view.Held(detect.Bucket{Port: xi.First(), Class: c.First()}, q) > 0 {
+		for c := priorities; c != 0; c &= c - 1 {
+			if d.view.Held(detect.PG{Port: xi.First(), Priority: c.First()}, q) > 0 {
 				return true
 			}
 		}
@@ -74,9 +74,9 @@ func (d *detector) waits(q detect.Queue, classes unit.ClassSet) bool {
 	return false
 }
 
-// XON ends the pausing of b's port, unless another class of it still pauses.
-func (d *detector) XON(_ unit.Time, b detect.Bucket) {
-	if _, still := d.pausingClass(b.Port, b.Class); still {
+// XON ends the pausing of b's port, unless another priority of it still pauses.
+func (d *detector) XON(_ unit.Time, b detect.PG) {
+	if _, still := d.pausingPriority(b.Port, b.Priority); still {
 		return
 	}
 	d.pausing.Remove(b.Port)
@@ -89,7 +89,7 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 	d.budget.at(now)
 	renewed := d.slots[q.Port]&resumed != 0
 	d.slots[q.Port] &^= resumed
-	t.Class = q.Class
+	t.Priority = q.Priority
 	switch {
 	case d.view.FacesHost(q.Port):
 		if fresh {
@@ -133,48 +133,48 @@ func (d *detector) delta(p unit.Port) unit.PortSet {
 	return ports
 }
 
-// paused reports whether a pause of any lossless class is active at egress p.
+// paused reports whether a pause of any lossless priority is active at egress p.
 func (d *detector) paused(p unit.Port) bool {
 	for c := d.view.Lossless(); c != 0; c &= c - 1 {
-		if d.view.Paused(detect.Queue{Port: p, Class: c.First()}) {
+		if d.view.Paused(detect.Queue{Port: p, Priority: c.First()}) {
 			return true
 		}
 	}
 	return false
 }
 
-// pausingClass is a lossless class in which ingress i pauses its upstream, want
+// pausingPriority is a lossless priority in which ingress i pauses its upstream, want
 // if that one does.
-func (d *detector) pausingClass(i unit.Port, want unit.Priority) (unit.Priority, bool) {
-	if on, _ := d.view.XOFF(detect.Bucket{Port: i, Class: want}); on {
+func (d *detector) pausingPriority(i unit.Port, want unit.Priority) (unit.Priority, bool) {
+	if on, _ := d.view.XOFF(detect.PG{Port: i, Priority: want}); on {
 		return want, true
 	}
 	for c := d.view.Lossless(); c != 0; c &= c - 1 {
-		if on, _ := d.view.XOFF(detect.Bucket{Port: i, Class: c.First()}); on {
+		if on, _ := d.view.XOFF(detect.PG{Port: i, Priority: c.First()}); on {
 			return c.First(), true
 		}
 	}
 	return want, false
 }
 
-// bucket names the account of ingress i that pauses, for messages and the log:
+// pg names the account of ingress i that pauses, for messages and the log:
 // the detector itself knows ports only.
-func (d *detector) bucket(i unit.Port, want unit.Priority) detect.Bucket {
-	c, _ := d.pausingClass(i, want)
-	return detect.Bucket{Port: i, Class: c}
+func (d *detector) pg(i unit.Port, want unit.Priority) detect.PG {
+	c, _ := d.pausingPriority(i, want)
+	return detect.PG{Port: i, Priority: c}
 }
 
-// noBucket stands in a trace where no bucket is involved.
-var noBucket = detect.Bucket{Port: unit.NoPort}
+// noPG stands in a trace where no priority group is involved.
+var noPG = detect.PG{Port: unit.NoPort}
 
-func (d *detector) trace(s detect.Step, q detect.Queue, b detect.Bucket, t itsyhdr.TLV) {
-	d.act.Trace(detect.Trace{Step: s, Queue: q, Bucket: b, Label: t})
+func (d *detector) trace(s detect.Step, q detect.Queue, b detect.PG, t itsyhdr.TLV) {
+	d.act.Trace(detect.Trace{Step: s, Queue: q, PG: b, Label: t})
 }
 
 // send sends t out of b's port and notes step; a message beyond the budget, or one
 // that the switch could not take, is noted as dropped.
-func (d *detector) send(step detect.Step, q detect.Queue, b detect.Bucket, t itsyhdr.TLV) {
-	t.Class = b.Class
+func (d *detector) send(step detect.Step, q detect.Queue, b detect.PG, t itsyhdr.TLV) {
+	t.Priority = b.Priority
 	if !d.budget.take(d.ports()) || !d.act.Send(b.Port, t) {
 		step = detect.StepDrop
 	}

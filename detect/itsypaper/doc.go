@@ -37,7 +37,7 @@
 // The last invariant is the only liberty taken with the text, in which a label
 // whose initiator is off the loop circulates for ever, and doubles with every lap
 // where two loops share a port. Everything else that the text gets wrong stays:
-// bits instead of bytes, a bit that outlives its bytes, classes ignored, the
+// bits instead of bytes, a bit that outlives its bytes, priorities ignored, the
 // trigger decided by one packet, a label forgotten when its trigger resumes, equal
 // reports taken for continuity, one label a port, nothing sent twice.
 //

@@ -29,7 +29,7 @@ func TestFailsBitOutlivesBytes(t *testing.T) {
 	sc.wantRing(280*us, 2, unit.NodePort{Node: 2, Port: b}, true)
 }
 
-// A bit is not a byte count: half of every bucket waits for a fast host, and all
+// A bit is not a byte count: half of every priority group waits for a fast host, and all
 // resume by themselves. The text declares although no stuck set exists.
 func TestFailsPartialDependency(t *testing.T) {
 	sc := newRing(t, 4, detecttest.Delay{Pause: 5 * us, Message: 6 * us})
@@ -104,7 +104,7 @@ func (sc script) transient() {
 
 // Resume and pause again within one Seq: equal reports are not continuity. The text
 // declares although no stuck set exists.
-func TestFailsOscillatingBucket(t *testing.T) {
+func TestFailsOscillatingPG(t *testing.T) {
 	sc := newRing(t, 4, hop)
 	sc.Close(10*us, 1)
 	sc.Close(35*us, 4)

@@ -22,7 +22,7 @@ func TestTriggerOnLoop(t *testing.T) {
 }
 
 // The log of all switches draws the loop: from each queue that the label came to,
-// the bucket it was forwarded for, and on to the queue at the far end of its link.
+// the priority group it was forwarded for, and on to the queue at the far end of its link.
 func TestTracesDrawTheLoop(t *testing.T) {
 	sc := newRing(t, 4, hop)
 	sc.closeRing(0)
@@ -36,11 +36,11 @@ func TestTracesDrawTheLoop(t *testing.T) {
 					if tr.Queue.Port != p {
 						t.Errorf("%v at S%d came to queue %d, want %d", step, at, tr.Queue.Port, p)
 					}
-					next = tr.Bucket.Port
+					next = tr.PG.Port
 				}
 			}
 			if next != from {
-				t.Fatalf("%v at S%d: forwarded for bucket %d, want %d", step, at, next, from)
+				t.Fatalf("%v at S%d: forwarded for priority group %d, want %d", step, at, next, from)
 			}
 			at--
 		}
@@ -82,7 +82,7 @@ func TestMiddleSwitchRemembersItsTrigger(t *testing.T) {
 	sc.wantRing(310*us, 2, unit.NodePort{Node: 5, Port: 0}, false)
 }
 
-// outOfLoop lets x of S2 be paused by 20 us, S2's bucket go XOFF by it at 30 us and
+// outOfLoop lets x of S2 be paused by 20 us, S2's priority group go XOFF by it at 30 us and
 // the ring close behind it, until a label reaches p of S2 at 110 us.
 func (sc script) outOfLoop() {
 	sc.To(30 * us)

@@ -14,10 +14,10 @@ import (
 //  3. it goes on to every port of delta_p, unless it has gone this way before;
 //  4. if another port stores the same trigger, this is a middle switch (takeOver).
 func (d *detector) receive(p unit.Port, t itsyhdr.TLV) {
-	q := detect.Queue{Port: p, Class: t.Class}
+	q := detect.Queue{Port: p, Priority: t.Priority}
 	l, ok := parseLabel(t)
 	if !ok {
-		d.trace(detect.StepDrop, q, noBucket, t)
+		d.trace(detect.StepDrop, q, noPG, t)
 		return
 	}
 	if d.mine(l) {
@@ -32,7 +32,7 @@ func (d *detector) receive(p unit.Port, t itsyhdr.TLV) {
 	d.put(p, l, way)
 	delta := d.delta(p)
 	if again || delta == 0 {
-		d.trace(detect.StepDrop, q, noBucket, t)
+		d.trace(detect.StepDrop, q, noPG, t)
 		return
 	}
 	d.forward(detect.StepForward, q, delta, t)
@@ -61,7 +61,7 @@ func (d *detector) cameRound(p unit.Port, l label, way trail) bool {
 // forward sends t, which reached q, to the upstreams of delta, one hop on.
 func (d *detector) forward(step detect.Step, q detect.Queue, delta unit.PortSet, t itsyhdr.TLV) {
 	if t.Hops+1 >= HopLimit {
-		d.trace(detect.StepDrop, q, noBucket, t)
+		d.trace(detect.StepDrop, q, noPG, t)
 		return
 	}
 	on := t
@@ -69,7 +69,7 @@ func (d *detector) forward(step detect.Step, q detect.Queue, delta unit.PortSet,
 	on.Flags = newTrail(0, t.Flags).round()
 	on.Period, on.Auth = 0, 0 // of the frame it came in
 	for ; delta != 0; delta &= delta - 1 {
-		d.send(step, q, d.bucket(delta.First(), q.Class), on)
+		d.send(step, q, d.pg(delta.First(), q.Priority), on)
 	}
 }
 
@@ -97,6 +97,6 @@ func (d *detector) takeOver(q detect.Queue, delta unit.PortSet, l label, t itsyh
 		own := newLabel(unit.NodePort{Node: d.view.Self(), Port: i}, l.seq()) | middleBit
 		m := own.tlv(newTrail(0, t.Flags))
 		m.Trigger = l.initiator()
-		d.send(detect.StepMiddle, q, d.bucket(i, q.Class), m)
+		d.send(detect.StepMiddle, q, d.pg(i, q.Priority), m)
 	}
 }

@@ -44,8 +44,8 @@ func (sc script) wantRing(at unit.Time, where unit.NodeID, trigger unit.NodePort
 	sc.Helper()
 	f := sc.WantFinding(at, where)
 	sc.WantTrigger(f, trigger, onLoop)
-	if f.Bucket != (detect.Bucket{Port: b, Class: detecttest.Class}) || f.Queue != (detect.Queue{Port: p, Class: detecttest.Class}) {
-		sc.Errorf("declared that %v waits for %v, want bucket %d and queue %d", f.Bucket, f.Queue, b, p)
+	if f.PG != (detect.PG{Port: b, Priority: detecttest.Priority}) || f.Queue != (detect.Queue{Port: p, Priority: detecttest.Priority}) {
+		sc.Errorf("declared that %v waits for %v, want priority group %d and queue %d", f.PG, f.Queue, b, p)
 	}
 }
 
@@ -79,7 +79,7 @@ func (sc script) wantTimes(step detect.Step, at unit.NodeID, want ...int) {
 	}
 }
 
-// closeRing fills the ring's buckets S1, S4, S3, S2 in turn as pauses reach them, each
+// closeRing fills the ring's priority groups S1, S4, S3, S2 in turn as pauses reach them, each
 // XOFF by the ring queue, which at S1 is not paused: S1 is the initial trigger. The
 // label is home 95 us after the start.
 func (sc script) closeRing(start unit.Time) {
@@ -91,7 +91,7 @@ func (sc script) closeRing(start unit.Time) {
 
 const (
 	p2 = detecttest.RingPorts // of S12: the egress into the second ring
-	b2 = p2 + 1               // of S11: the bucket for the end of the second ring
+	b2 = p2 + 1               // of S11: the priority group for the end of the second ring
 )
 
 // twoRings is two rings that share the link S11 > S12, dead by a trigger behind S12:

@@ -197,7 +197,7 @@ type stub struct {
 	detect.Actions // nil
 
 	ports    int
-	lossless unit.ClassSet
+	lossless unit.PrioritySet
 	hosts    unit.PortSet
 	xoff     [64][unit.Priorities]bool
 	paused   [64][unit.Priorities]bool
@@ -208,53 +208,53 @@ type stub struct {
 
 func (s *stub) Self() unit.NodeID          { return 2 }
 func (s *stub) Ports() int                 { return s.ports }
-func (s *stub) Lossless() unit.ClassSet    { return s.lossless }
+func (s *stub) Lossless() unit.PrioritySet { return s.lossless }
 func (s *stub) FacesHost(p unit.Port) bool { return s.hosts.Has(p) }
-func (s *stub) XOFF(b detect.Bucket) (bool, uint8) {
-	return s.xoff[b.Port][b.Class], 0
+func (s *stub) XOFF(b detect.PG) (bool, uint8) {
+	return s.xoff[b.Port][b.Priority], 0
 }
-func (s *stub) Paused(q detect.Queue) bool { return s.paused[q.Port][q.Class] }
-func (s *stub) Held(b detect.Bucket, q detect.Queue) int {
-	if b.Class != q.Class {
+func (s *stub) Paused(q detect.Queue) bool { return s.paused[q.Port][q.Priority] }
+func (s *stub) Held(b detect.PG, q detect.Queue) int {
+	if b.Priority != q.Priority {
 		return 0
 	}
 	return s.held[b.Port][q.Port]
 }
 func (s *stub) Shares() bool { return false }
 
-func (s *stub) Stays(b detect.Bucket, out detect.Queues) bool {
-	return s.HeldIn(b, out[b.Class]) > s.XON(b)
+func (s *stub) Stays(b detect.PG, out detect.Queues) bool {
+	return s.HeldIn(b, out[b.Priority]) > s.XON(b)
 }
 
-func (s *stub) XON(detect.Bucket) int { return 1 }
+func (s *stub) XON(detect.PG) int { return 1 }
 
-func (s *stub) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
+func (s *stub) HeldIn(b detect.PG, out unit.PortSet) (n int) {
 	for ; out != 0; out &= out - 1 {
-		n += s.Held(b, detect.Queue{Port: out.First(), Class: b.Class})
+		n += s.Held(b, detect.Queue{Port: out.First(), Priority: b.Priority})
 	}
 	return n
 }
-func (s *stub) Lapsed(detect.Bucket) bool        { return false }
+func (s *stub) Lapsed(detect.PG) bool            { return false }
 func (s *stub) Hop() unit.Time                   { return unit.Microsecond }
-func (s *stub) Repause(detect.Bucket)            { panic("never asked for") }
+func (s *stub) Repause(detect.PG)                { panic("never asked for") }
 func (s *stub) Send(unit.Port, itsyhdr.TLV) bool { s.sent++; return true }
 func (s *stub) Report(detect.Finding)            { s.found++ }
 func (s *stub) Trace(detect.Trace)               {}
 
-// Two lossless classes share a port: a bit falls when both queues are empty, and the
-// port pauses until both buckets are XON.
-func TestClassesShareThePort(t *testing.T) {
+// Two lossless priorities share a port: a bit falls when both queues are empty, and the
+// port pauses until both priority groups are XON.
+func TestPrioritiesShareThePort(t *testing.T) {
 	s := &stub{ports: 4, lossless: 1<<3 | 1<<4}
 	d := New(s, s).(*detector)
-	b3, b4 := detect.Bucket{Port: 0, Class: 3}, detect.Bucket{Port: 0, Class: 4}
-	q3, q4 := detect.Queue{Port: 1, Class: 3}, detect.Queue{Port: 1, Class: 4}
+	b3, b4 := detect.PG{Port: 0, Priority: 3}, detect.PG{Port: 0, Priority: 4}
+	q3, q4 := detect.Queue{Port: 1, Priority: 3}, detect.Queue{Port: 1, Priority: 4}
 
 	d.Enqueue(0, b3, q3, 0, 1)
 	d.Enqueue(0, b4, q4, 0, 1)
 	s.held[0][1] = 100 // in q4; the stub shows it in q3 too, which does not matter here
 	d.Empty(0, q3)
 	if !d.traffic(1).Has(0) {
-		t.Error("the bit fell while class 4 held frames")
+		t.Error("the bit fell while priority 4 held frames")
 	}
 	s.held[0][1] = 0
 	d.Empty(0, q4)
@@ -268,7 +268,7 @@ func TestClassesShareThePort(t *testing.T) {
 	s.xoff[0][3] = false
 	d.XON(0, b3)
 	if !d.pausing.Has(0) {
-		t.Error("the port ceased to pause while class 4 was XOFF")
+		t.Error("the port ceased to pause while priority 4 was XOFF")
 	}
 	s.xoff[0][4] = false
 	d.XON(0, b4)
@@ -280,10 +280,10 @@ func TestClassesShareThePort(t *testing.T) {
 func TestNoAllocs(t *testing.T) {
 	s := &stub{ports: 8, lossless: 1 << 3, hosts: 1 << 7}
 	d := New(s, s)
-	b0 := detect.Bucket{Port: 0, Class: 3}
-	q := func(p unit.Port) detect.Queue { return detect.Queue{Port: p, Class: 3} }
+	b0 := detect.PG{Port: 0, Priority: 3}
+	q := func(p unit.Port) detect.Queue { return detect.Queue{Port: p, Priority: 3} }
 	id := unit.NodePort{Node: 9, Port: 3}
-	label := itsyhdr.TLV{Kind: itsyhdr.KindChecking, Class: 3, Initiator: id, Trigger: id, Flags: 1}
+	label := itsyhdr.TLV{Kind: itsyhdr.KindChecking, Priority: 3, Initiator: id, Trigger: id, Flags: 1}
 	now := unit.Time(0)
 	n := testing.AllocsPerRun(1000, func() {
 		now += unit.Millisecond
@@ -346,14 +346,14 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// fuzzEvent tells d of the event that e's eight octets spell: verb, two ports, class,
+// fuzzEvent tells d of the event that e's eight octets spell: verb, two ports, priority,
 // then the label.
 func fuzzEvent(s *stub, d detect.Detector, e []byte) {
 	i, out := unit.Port(int(e[1])%s.ports), unit.Port(int(e[2])%s.ports)
-	class := unit.Priority(3 + e[3]&1)
-	b, q := detect.Bucket{Port: i, Class: class}, detect.Queue{Port: out, Class: class}
+	priority := unit.Priority(3 + e[3]&1)
+	b, q := detect.PG{Port: i, Priority: priority}, detect.Queue{Port: out, Priority: priority}
 	label := itsyhdr.TLV{
-		Kind: itsyhdr.Kind(e[3] >> 1 & 3), Class: class, Flags: e[3] >> 3,
+		Kind: itsyhdr.Kind(e[3] >> 1 & 3), Priority: priority, Flags: e[3] >> 3,
 		Initiator: unit.NodePort{Node: unit.NodeID(e[4]) * 0x101 & 0x4003, Port: unit.Port(e[5])},
 		Seq:       uint16(e[6]), Hops: e[7],
 	}
@@ -363,19 +363,19 @@ func fuzzEvent(s *stub, d detect.Detector, e []byte) {
 	now := unit.Time(e[7]) << 16
 	switch e[0] % 10 {
 	case 0:
-		s.xoff[i][class] = true
+		s.xoff[i][priority] = true
 		d.XOFF(now, b, q)
 	case 1:
-		s.xoff[i][class] = false
+		s.xoff[i][priority] = false
 		d.XON(now, b)
 	case 2:
 		d.Label(now, b)
 	case 3, 4:
-		fresh := !s.paused[out][class]
-		s.paused[out][class] = true
+		fresh := !s.paused[out][priority]
+		s.paused[out][priority] = true
 		d.Pause(now, q, label, fresh)
 	case 5:
-		s.paused[out][class] = false
+		s.paused[out][priority] = false
 		d.Resume(now, q, e[4]&1 == 0)
 	case 6, 7:
 		d.Message(now, out, label)

@@ -9,7 +9,7 @@ import (
 // XOFF decides what the pause of b will carry (ITSY, III-A and III-B). The packet
 // that crossed the threshold decides: if the port it was queued in is paused, the
 // pause carries what is stored there; if not, this switch is an initial trigger.
-func (d *detector) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
+func (d *detector) XOFF(_ unit.Time, b detect.PG, cause detect.Queue) {
 	d.pausing.Add(b.Port)
 	if d.paused(cause.Port) {
 		d.carry(b.Port, uint8(cause.Port))
@@ -24,7 +24,7 @@ func (d *detector) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
 // Label is the checking message that rides on the first pause frame of b after an
 // XOFF. A refresh repeats a pause and carries none: the text knows no refresh, and
 // repeating the label would repair losses that the text does not repair.
-func (d *detector) Label(_ unit.Time, b detect.Bucket) itsyhdr.TLV {
+func (d *detector) Label(_ unit.Time, b detect.PG) itsyhdr.TLV {
 	from := d.carried(b.Port)
 	d.carry(b.Port, carryNothing)
 	switch from {
@@ -37,23 +37,23 @@ func (d *detector) Label(_ unit.Time, b detect.Bucket) itsyhdr.TLV {
 }
 
 // own is b's own id, as an initial trigger sends it.
-func (d *detector) own(b detect.Bucket) itsyhdr.TLV {
+func (d *detector) own(b detect.PG) itsyhdr.TLV {
 	id := newLabel(unit.NodePort{Node: d.view.Self(), Port: b.Port}, d.seqs[b.Port])
 	t := id.tlv(newTrail(0, firstRound))
-	t.Class = b.Class
+	t.Priority = b.Priority
 	return t
 }
 
 // copied is what is stored at the paused port p, one hop on. There is nothing to
 // copy if p was paused by a device that sends no label, or has been resumed since.
-func (d *detector) copied(b detect.Bucket, p unit.Port) itsyhdr.TLV {
+func (d *detector) copied(b detect.PG, p unit.Port) itsyhdr.TLV {
 	l, way := d.slots[p].label(), d.trails[p]
 	if l == 0 || way.hops()+1 >= HopLimit {
 		return itsyhdr.TLV{}
 	}
 	t := l.tlv(newTrail(way.hops()+1, way.round()))
-	t.Class = b.Class
-	d.trace(detect.StepForward, detect.Queue{Port: p, Class: b.Class}, b, t)
+	t.Priority = b.Priority
+	d.trace(detect.StepForward, detect.Queue{Port: p, Priority: b.Priority}, b, t)
 	return t
 }
 
@@ -62,7 +62,7 @@ func (d *detector) copied(b detect.Bucket, p unit.Port) itsyhdr.TLV {
 func (d *detector) hostTrigger(q detect.Queue) {
 	d.takeovers.forget(q.Port)
 	d.begin(q.Port, d.seqs[q.Port]+1)
-	t := d.own(detect.Bucket(q))
-	d.trace(detect.StepMint, q, noBucket, t)
+	t := d.own(detect.PG(q))
+	d.trace(detect.StepMint, q, noPG, t)
 	d.receive(q.Port, t)
 }

@@ -17,7 +17,7 @@ func TestFailsStaleLabelIsBlamed(t *testing.T) {
 	sc := newRing(t, 4, hop)
 	stranger := unit.NodePort{Node: 9, Port: 3}
 	sc.To(1 * us)
-	sc.S[2].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindChecking, Class: 3, Initiator: stranger, Trigger: stranger, Seq: 1})
+	sc.S[2].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindChecking, Priority: 3, Initiator: stranger, Trigger: stranger, Seq: 1})
 	sc.To(1000 * us)
 	sc.S[2].HostPause(p) // without a label
 	sc.Close(1000*us, 2)
@@ -48,7 +48,7 @@ func TestFailsSequenceWraps(t *testing.T) {
 		sc.To(sc.Now() + 10*us)
 	}
 	old := func() { // the label of the first episode, come home
-		sc.S[1].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindChecking, Class: 3, Initiator: own, Trigger: own, Seq: 1, Hops: 3})
+		sc.S[1].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindChecking, Priority: 3, Initiator: own, Trigger: own, Seq: 1, Hops: 3})
 	}
 	for range 2 {
 		episode()
@@ -97,7 +97,7 @@ func TestFailsSecondLoop(t *testing.T) {
 	beyond.Leave(b, p, 60*kilo)
 	beyond.XON(b)
 	sc.settle()
-	sc.S[12].Leave(b, opened, 40*kilo) // 40 KB are left in the other ring, and keep the bucket XOFF
+	sc.S[12].Leave(b, opened, 40*kilo) // 40 KB are left in the other ring, and keep the priority group XOFF
 	sc.settle()
 	sc.WantStuck(true)
 	if len(sc.Findings) != 1 {

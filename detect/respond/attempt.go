@@ -17,7 +17,7 @@ const (
 	isolatingHops = 2 * 64 // round the loop
 	isolationHops = 2 * 64 // the longest that a loop is isolated, or has extra thresholds
 	roundsMax     = 8      // of making a loop move that stays closed
-	toldMax       = 16     // times isolationHops that it takes to leave a bucket alone again; see passSeal
+	toldMax       = 16     // times isolationHops that it takes to leave a priority group alone again; see passSeal
 	holdHops      = 64     // the hold-down, if that is less than holdMax
 	holdMax       = 10 * unit.Millisecond
 )
@@ -36,7 +36,7 @@ const (
 	moving          // the loop has been made to move
 )
 
-// attempt is what a bucket does about a deadlock that was declared there.
+// attempt is what a priority group does about a deadlock that was declared there.
 type attempt struct {
 	phase    phase
 	finding  detect.Finding
@@ -59,8 +59,8 @@ func (a *attempt) next() unit.Time {
 	return a.due
 }
 
-// attemptDue takes the next step of bucket i's attempt, if it is due.
-func (r *responder) attemptDue(now unit.Time, c *class, i unit.Port) {
+// attemptDue takes the next step of priority group i's attempt, if it is due.
+func (r *responder) attemptDue(now unit.Time, c *priority, i unit.Port) {
 	a := &c.in[i].attempt
 	if a.phase != idle && a.declared && !a.refused {
 		a.refused = true
@@ -93,7 +93,7 @@ func (r *responder) attemptDue(now unit.Time, c *class, i unit.Port) {
 }
 
 // begin begins with what was declared.
-func (r *responder) begin(now unit.Time, c *class, i unit.Port) {
+func (r *responder) begin(now unit.Time, c *priority, i unit.Port) {
 	a := &c.in[i].attempt
 	*a = attempt{finding: a.finding}
 	if !r.view.LinkUp(i) || !r.view.LinkUp(a.finding.Queue.Port) {
@@ -104,19 +104,19 @@ func (r *responder) begin(now unit.Time, c *class, i unit.Port) {
 	r.startClaim(now, c, i)
 }
 
-// hold ends the attempt of bucket i with the hold-down.
-func (r *responder) hold(now unit.Time, c *class, i unit.Port) {
+// hold ends the attempt of priority group i with the hold-down.
+func (r *responder) hold(now unit.Time, c *priority, i unit.Port) {
 	a := &c.in[i].attempt
 	a.phase, a.due = held, now+min(r.hop*holdHops, holdMax)
 }
 
-// refuse logs why no action is taken for what bucket i has declared.
-func (r *responder) refuse(why detect.Refusal, c *class, i unit.Port) {
-	r.act.Refuse(why, c.bucket(i), c.in[i].attempt.finding.Queue)
+// refuse logs why no action is taken for what priority group i has declared.
+func (r *responder) refuse(why detect.Refusal, c *priority, i unit.Port) {
+	r.act.Refuse(why, c.pg(i), c.in[i].attempt.finding.Queue)
 }
 
-// confirmed: the claim of bucket i came home.
-func (r *responder) confirmed(now unit.Time, c *class, i unit.Port) {
+// confirmed: the claim of priority group i came home.
+func (r *responder) confirmed(now unit.Time, c *priority, i unit.Port) {
 	a := &c.in[i].attempt
 	if r.policy.Trigger && a.rounds == 0 && !a.finding.Trigger.IsZero() {
 		a.phase, a.tries = seeking, 0
@@ -126,9 +126,9 @@ func (r *responder) confirmed(now unit.Time, c *class, i unit.Port) {
 	r.breakIt(now, c, i)
 }
 
-// waits reports whether bucket i still waits as it did when the claim passed.
-func (r *responder) waits(now unit.Time, c *class, i unit.Port) bool {
+// waits reports whether priority group i still waits as it did when the claim passed.
+func (r *responder) waits(now unit.Time, c *priority, i unit.Port) bool {
 	s := &c.in[i].pass
-	on, _ := r.view.XOFF(c.bucket(i))
+	on, _ := r.view.XOFF(c.pg(i))
 	return on && s.isLive(now) && r.isWay(c, i, s.via)
 }

@@ -14,7 +14,7 @@ const long = 100 * unit.Millisecond
 
 var none unit.NodePort
 
-// Dropping breaks the loop by no more than takes one bucket to XON.
+// Dropping breaks the loop by no more than takes one priority group to XON.
 func TestDrop(t *testing.T) {
 	sc := newRing(t, 4, "drop")
 	sc.declare(1, none)
@@ -59,7 +59,7 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// A bubble gives every bucket what makes it resume, once the loop is isolated.
+// A bubble gives every priority group what makes it resume, once the loop is isolated.
 func TestBubble(t *testing.T) {
 	sc := newRing(t, 4, "bubble")
 	sc.declare(1, none)
@@ -102,7 +102,7 @@ func TestBubbleEnds(t *testing.T) {
 	}
 }
 
-// Every bucket is given what the fullest of the loop needs, as far as there is reserve.
+// Every priority group is given what the fullest of the loop needs, as far as there is reserve.
 func TestRoomForTheFullest(t *testing.T) {
 	for pool, want := range map[int]int{100 * kilo: 44 * kilo, 46 * kilo: 24 * kilo} {
 		sc := newRing(t, 4, "bubble")
@@ -137,7 +137,7 @@ func TestLoopStaysOpen(t *testing.T) {
 			sc.wantCount(detect.ActionExtraOver, returned+4)
 			sc.wantClean()
 			for k := unit.NodeID(1); k <= 4; k++ {
-				sc.s[k].Leave(b, p, sc.s[k].Facts().Held(bucketOf(b), queueOf(p)))
+				sc.s[k].Leave(b, p, sc.s[k].Facts().Held(pgOf(b), queueOf(p)))
 			}
 			sc.after(long)
 			from = sc.Now()
@@ -166,7 +166,7 @@ func TestNoReserveToStayOpen(t *testing.T) {
 // One without reserve undoes the bubble of all.
 func TestNoReserveForABubble(t *testing.T) {
 	sc := newRing(t, 4, "bubble")
-	sc.Pool = 26 * kilo // for one bucket of a switch; S3's is given out
+	sc.Pool = 26 * kilo // for one priority group of a switch; S3's is given out
 	sc.s[3].Enqueue(x, h, 1)
 	sc.s[3].Enqueue(b, h, 20*kilo)
 	sc.declare(1, none)
@@ -256,8 +256,8 @@ func TestHeldBySeal(t *testing.T) {
 			left = 10 * kilo
 		}
 		sc.after(20 * us)
-		sc.s[k].Leave(b, p, sc.s[k].Facts().Held(bucketOf(b), queueOf(p))-left)
-		if on, _ := sc.s[k].Facts().XOFF(bucketOf(b)); on {
+		sc.s[k].Leave(b, p, sc.s[k].Facts().Held(pgOf(b), queueOf(p))-left)
+		if on, _ := sc.s[k].Facts().XOFF(pgOf(b)); on {
 			sc.s[k].XON(b)
 		}
 	}
@@ -298,7 +298,7 @@ func TestElection(t *testing.T) {
 	}
 }
 
-// A bucket that waits in two queues: the fuller one leads to a switch that is free, so
+// A priority group that waits in two queues: the fuller one leads to a switch that is free, so
 // the claim comes back and goes the other way.
 func TestSplit(t *testing.T) {
 	sc := newRing(t, 4, "drop")

@@ -6,8 +6,8 @@ import (
 	"softswitch/unit"
 )
 
-// breakIt breaks the deadlock of bucket i, unless it is open already.
-func (r *responder) breakIt(now unit.Time, c *class, i unit.Port) {
+// breakIt breaks the deadlock of priority group i, unless it is open already.
+func (r *responder) breakIt(now unit.Time, c *priority, i unit.Port) {
 	a := &c.in[i].attempt
 	a.tries = 0
 	switch {
@@ -21,9 +21,9 @@ func (r *responder) breakIt(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// isolated: the seal of bucket i is home, and nothing comes onto the loop any more; or it
+// isolated: the seal of priority group i is home, and nothing comes onto the loop any more; or it
 // was lost. Now the loop is made to move.
-func (r *responder) isolated(now unit.Time, c *class, i unit.Port) {
+func (r *responder) isolated(now unit.Time, c *priority, i unit.Port) {
 	if !c.in[i].isolation.isolated || !r.waits(now, c, i) {
 		r.move(now, c, i)
 		return
@@ -50,9 +50,9 @@ func (r *responder) isolated(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// support gives the loop of bucket i, which has begun to move, what a bubble would, where
+// support gives the loop of priority group i, which has begun to move, what a bubble would, where
 // there is reserve: if its trigger is handled it should not close again.
-func (r *responder) support(c *class, i unit.Port) {
+func (r *responder) support(c *priority, i unit.Port) {
 	if !r.policy.Trigger || !c.in[i].isolation.active {
 		return
 	}
@@ -60,8 +60,8 @@ func (r *responder) support(c *class, i unit.Port) {
 	r.sendOn(c, i, itsyhdr.KindBubble, 0, flagSpare)
 }
 
-// move waits for what was done at bucket i to end.
-func (r *responder) move(now unit.Time, c *class, i unit.Port) {
+// move waits for what was done at priority group i to end.
+func (r *responder) move(now unit.Time, c *priority, i unit.Port) {
 	a, l := &c.in[i].attempt, &c.in[i].isolation
 	a.phase, a.due = moving, now
 	if l.isolated {
@@ -69,16 +69,16 @@ func (r *responder) move(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// giveUp takes back what was done at bucket i, which has no use. The rest of the loop
+// giveUp takes back what was done at priority group i, which has no use. The rest of the loop
 // follows by itself.
-func (r *responder) giveUp(now unit.Time, c *class, i unit.Port) {
+func (r *responder) giveUp(now unit.Time, c *priority, i unit.Port) {
 	r.takeBack(now, c, i)
 	r.hold(now, c, i)
 }
 
-// drop drops frames of bucket i, those in the loop's queue first, until it resumes.
-func (r *responder) drop(c *class, i, via unit.Port) {
-	b := c.bucket(i)
+// drop drops frames of priority group i, those in the loop's queue first, until it resumes.
+func (r *responder) drop(c *priority, i, via unit.Port) {
+	b := c.pg(i)
 	r.act.Drop(b, c.queue(via))
 	for p := range unit.Port(r.view.Ports()) {
 		if on, _ := r.view.XOFF(b); !on {
@@ -90,15 +90,15 @@ func (r *responder) drop(c *class, i, via unit.Port) {
 	}
 }
 
-// excess is how many bytes bucket i has to lose before it resumes.
-func (r *responder) excess(c *class, i unit.Port) int {
-	return max(0, r.view.Charged(c.bucket(i))-r.view.XON(c.bucket(i)))
+// excess is how many bytes priority group i has to lose before it resumes.
+func (r *responder) excess(c *priority, i unit.Port) int {
+	return max(0, r.view.Charged(c.pg(i))-r.view.XON(c.pg(i)))
 }
 
-// makeRoom gives bucket i enough to take what any bucket of its loop has above its XON
+// makeRoom gives priority group i enough to take what any priority group of its loop has above its XON
 // threshold; if there is less, enough for what it has itself. It reports whether it has one of
 // them.
-func (r *responder) makeRoom(c *class, i unit.Port) bool {
+func (r *responder) makeRoom(c *priority, i unit.Port) bool {
 	l, s, most := &c.in[i].isolation, &c.in[i].pass, r.most(c, i)
 	if l.bytes > s.had && r.excess(c, i) == 0 {
 		return true
@@ -108,10 +108,10 @@ func (r *responder) makeRoom(c *class, i unit.Port) bool {
 	return loop > own && r.give(c, i, loop) || r.give(c, i, own)
 }
 
-// most is the greatest extra threshold that bucket i gets for a claim: needMax times what it had
-// above XON when the claim came, for the buckets of a loop are alike, and whatever more is asked
+// most is the greatest extra threshold that priority group i gets for a claim: needMax times what it had
+// above XON when the claim came, for the priority groups of a loop are alike, and whatever more is asked
 // for is the word of others. docs/security.md has what a switch that lies gets by it.
-func (r *responder) most(c *class, i unit.Port) int {
+func (r *responder) most(c *priority, i unit.Port) int {
 	s := &c.in[i].pass
 	return s.had + (needMax*int(s.own)+1)*r.view.MTU()
 }
@@ -121,13 +121,13 @@ const needMax = 8
 // framesMax is the most frames that a message can ask room for.
 const framesMax = 255
 
-// excessFrames is the excess of bucket i in frames, as a message tells it.
-func (r *responder) excessFrames(c *class, i unit.Port) uint8 {
+// excessFrames is the excess of priority group i in frames, as a message tells it.
+func (r *responder) excessFrames(c *priority, i unit.Port) uint8 {
 	return uint8(min((r.excess(c, i)+r.view.MTU()-1)/r.view.MTU(), framesMax))
 }
 
-// ask asks the next hop for room for what bucket i has to send.
-func (r *responder) ask(now unit.Time, c *class, i unit.Port) {
+// ask asks the next hop for room for what priority group i has to send.
+func (r *responder) ask(now unit.Time, c *priority, i unit.Port) {
 	a, s := &c.in[i].attempt, &c.in[i].pass
 	frames := min(r.excess(c, i)/r.view.MTU()+2, framesMax) // rounded up, and the last one leaves whole
 	a.phase, a.due = asking, r.hops(now, askHops)
@@ -136,7 +136,7 @@ func (r *responder) ask(now unit.Time, c *class, i unit.Port) {
 }
 
 // askAgain: the next hop has not answered.
-func (r *responder) askAgain(now unit.Time, c *class, i unit.Port) {
+func (r *responder) askAgain(now unit.Time, c *priority, i unit.Port) {
 	switch {
 	case !r.waits(now, c, i):
 		r.support(c, i)
@@ -149,10 +149,10 @@ func (r *responder) askAgain(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// reserve grants the upstream of bucket i room for the frames that it asks for: the number
-// that keeps the bucket XOFF or, if that is fewer than two, as many as were asked for; in either case
-// no more than the bucket may be given.
-func (r *responder) reserve(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
+// reserve grants the upstream of priority group i room for the frames that it asks for: the number
+// that keeps the priority group XOFF or, if that is fewer than two, as many as were asked for; in either case
+// no more than the priority group may be given.
+func (r *responder) reserve(now unit.Time, c *priority, i unit.Port, t itsyhdr.TLV) {
 	id, frames, l := claimOf(t), int(t.Hops), &c.in[i].isolation
 	if !l.isolated || l.id != id {
 		return // it does not keep anyone waiting any more
@@ -170,7 +170,7 @@ func (r *responder) reserve(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV)
 
 // reserved: the next hop of queue p has room for this many frames. If that was not enough
 // it is asked again.
-func (r *responder) reserved(now unit.Time, c *class, p unit.Port, id claimID, frames int) {
+func (r *responder) reserved(now unit.Time, c *priority, p unit.Port, id claimID, frames int) {
 	i := id.owner.Port
 	if id.owner.Node != r.self || int(i) >= len(c.in) {
 		return
@@ -191,6 +191,6 @@ func (r *responder) reserved(now unit.Time, c *class, p unit.Port, id claimID, f
 		a.tries = 0
 		a.rounds++
 		a.due = r.hops(now, 1) + r.view.Rate(p).FrameTime(bytes)
-		r.act.Force(c.bucket(i), c.queue(p), bytes)
+		r.act.Force(c.pg(i), c.queue(p), bytes)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Change replaces the policy of a detector that NewChangeable made. With standing, it acts on
-// deadlocks that were declared before and whose bucket has not resumed since: like any other they
+// deadlocks that were declared before and whose priority group has not resumed since: like any other they
 // are confirmed by a claim first, which only gets round where every switch of the loop has a policy.
 // The zero policy ends what is being done: the detector goes on as if it were alone. All of it happens
 // in the next Tick, which is due at once. It reports false for a detector of another kind.
@@ -41,7 +41,7 @@ func (r *responder) obey(now unit.Time, to change) {
 
 // takeUp has what stands acted on, where nothing is being done about it yet.
 func (r *responder) takeUp() {
-	for _, c := range r.classes {
+	for _, c := range r.priorities {
 		if c == nil {
 			continue
 		}
@@ -60,7 +60,7 @@ func (r *responder) endAll(now unit.Time) {
 			r.end(now, &r.cures[i])
 		}
 	}
-	for _, c := range r.classes {
+	for _, c := range r.priorities {
 		if c == nil {
 			continue
 		}

@@ -47,7 +47,7 @@ func TestChangeActsOnWhatStands(t *testing.T) {
 	}
 }
 
-// Without a declaration, and where the bucket has resumed since, there is nothing to act on.
+// Without a declaration, and where the priority group has resumed since, there is nothing to act on.
 func TestChangeLooksForNothing(t *testing.T) {
 	sc := newRing(t, 4, "none")
 	sc.change("drop")

@@ -47,7 +47,7 @@ func (k *cure) next() unit.Time {
 
 // cure handles the initial trigger of a deadlock at port p of this switch. If another switch has
 // told so, this one has to have seen of it itself.
-func (r *responder) cure(now unit.Time, c *class, p unit.Port, told bool) {
+func (r *responder) cure(now unit.Time, c *priority, p unit.Port, told bool) {
 	switch {
 	case !r.view.LinkUp(p):
 		r.refuseCure(detect.RefusedPortDown, c, p)
@@ -63,7 +63,7 @@ func (r *responder) cure(now unit.Time, c *class, p unit.Port, told bool) {
 
 // cureHost stops listening to the pauses of the host behind p, and makes its queue
 // lossy.
-func (r *responder) cureHost(now unit.Time, c *class, p unit.Port) {
+func (r *responder) cureHost(now unit.Time, c *priority, p unit.Port) {
 	q := c.queue(p)
 	if r.view.PausesSeen(q) == 0 {
 		r.refuseCure(detect.RefusedNoFlow, c, p)
@@ -75,8 +75,8 @@ func (r *responder) cureHost(now unit.Time, c *class, p unit.Port) {
 	r.act.Lossy(q, true)
 }
 
-// cureFlows polices those whose frames wait where the bucket of port p has most.
-func (r *responder) cureFlows(now unit.Time, c *class, p unit.Port) {
+// cureFlows polices those whose frames wait where the priority group of port p has most.
+func (r *responder) cureFlows(now unit.Time, c *priority, p unit.Port) {
 	q, ok := r.congested(c, p)
 	if !ok {
 		r.refuseCure(detect.RefusedNoFlow, c, p)
@@ -92,17 +92,17 @@ func (r *responder) cureFlows(now unit.Time, c *class, p unit.Port) {
 	}
 	for _, f := range r.heavy() {
 		if !r.act.Police(f.In, f.ID, rate/policeShare) {
-			r.act.Refuse(detect.RefusedNoPolicer, detect.Bucket{Port: f.In, Class: c.id}, q)
+			r.act.Refuse(detect.RefusedNoPolicer, detect.PG{Port: f.In, Priority: c.id}, q)
 			return
 		}
 		r.remember(now, cure{queue: q, in: f.In, flow: f.ID, quiet: flowQuiet})
 	}
 }
 
-// congested is the queue in which the bucket of port p has most; if it has nothing (the
+// congested is the queue in which the priority group of port p has most; if it has nothing (the
 // deadlock stops what came by p, while others move), the one by which it went XOFF last.
 // ok is false if there is none.
-func (r *responder) congested(c *class, p unit.Port) (q detect.Queue, ok bool) {
+func (r *responder) congested(c *priority, p unit.Port) (q detect.Queue, ok bool) {
 	where := r.fullest(c, p, func(unit.Port) bool { return true })
 	if where == unit.NoPort {
 		where = c.in[p].cause
@@ -191,23 +191,23 @@ func (r *responder) curesDue(now unit.Time) {
 func (r *responder) trouble(k *cure) uint64 {
 	switch {
 	case k.turn:
-		return r.view.Pressed(k.bucket(), k.queue)
+		return r.view.Pressed(k.pg(), k.queue)
 	case k.in == unit.NoPort:
 		return r.view.PausesSeen(k.queue)
 	}
 	return 0
 }
 
-// bucket is that of a turn.
-func (k *cure) bucket() detect.Bucket { return detect.Bucket{Port: k.in, Class: k.queue.Class} }
+// pg is that of a turn.
+func (k *cure) pg() detect.PG { return detect.PG{Port: k.in, Priority: k.queue.Priority} }
 
 // end takes a cure back.
 func (r *responder) end(now unit.Time, k *cure) {
 	k.active = false
 	switch {
 	case k.turn:
-		r.act.LossyTurn(k.bucket(), k.queue, false)
-		r.watch(now, r.classes[k.queue.Class])
+		r.act.LossyTurn(k.pg(), k.queue, false)
+		r.watch(now, r.priorities[k.queue.Priority])
 	case k.in == unit.NoPort:
 		r.act.Lossy(k.queue, false)
 	default:

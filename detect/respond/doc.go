@@ -9,11 +9,11 @@
 //	   '--------------------'                           |
 //	   '----------- Report, Repause, Send, Trace -------'
 //
-// A finding says that bucket b waits for queue q and that the wait comes round. The steps
+// A finding says that priority group b waits for queue q and that the wait comes round. The steps
 // for one deadlock; claim, trigger, found, seal, bubble and reserve are messages:
 //
 //	claim     an election probe. It goes downstream, from q round the loop and home to b:
-//	          everyone still waits, and no other switch acts. Where a bucket waits in several
+//	          everyone still waits, and no other switch acts. Where a priority group waits in several
 //	          queues it tries the fullest first, and comes back if it finds no way home.
 //	trigger   is flooded to the switch that has the initial trigger, which acts if it has
 //	          itself paused another one for it. A host that
@@ -25,26 +25,26 @@
 //	break     drop:   frames of b in q, until b is at its XON threshold
 //	          force:  as many, sent in spite of the pause. The next hop is asked for
 //	                  room first, which it makes by an extra threshold (reserve), in steps
-//	          bubble: a third lap. Each bucket gets an extra threshold and resumes
+//	          bubble: a third lap. Each priority group gets an extra threshold and resumes
 //	          A queue is released when no frame of the loop waits there, and extra
 //	          thresholds end then; both, in any case, after a limited time.
 //	turn      of the policy "cure": the turn that was declared, from b to q, is made
 //	          lossy before the break, and of triggers hosts alone are handled. The switches of
-//	          the loop watch their turns from then on, in all classes. One by which a bucket
+//	          the loop watch their turns from then on, in all priorities. One by which a priority group
 //	          of a switch begins to wait for switches is made lossy too, and frames are
-//	          dropped until the bucket resumes: before a loop can close. A turn is lossless
+//	          dropped until the priority group resumes: before a loop can close. A turn is lossless
 //	          again when for a time it would have held nobody up; the watch ends some time
 //	          after the last one
-//	support   where the trigger is handled each bucket is given room as by a bubble, after a
+//	support   where the trigger is handled each priority group is given room as by a bubble, after a
 //	          drop or a force too, as far as there is reserve; and keeps it as long as
 //	          a flow is policed. So the loop does not close again.
-//	hold      the bucket takes no further action for a while. A deadlock that is
+//	hold      the priority group takes no further action for a while. A deadlock that is
 //	          declared meanwhile waits.
 //
 // The trigger comes before the break: as long as the deadlock stands, the frames of
 // those who caused it wait where they can be counted.
 //
-// Claims are ordered by who sent them. Of two that meet in a bucket, the greater goes
+// Claims are ordered by who sent them. Of two that meet in a priority group, the greater goes
 // on; the owner of the smaller waits for the hold-down, and looks again. So a deadlock
 // that two switches declare is broken by one.
 //

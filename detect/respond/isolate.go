@@ -6,9 +6,9 @@ import (
 	"softswitch/unit"
 )
 
-// isolation is what is done at a bucket of a loop until the loop has moved on. The queue
+// isolation is what is done at a priority group of a loop until the loop has moved on. The queue
 // by which its frames stay on the loop sends no others, so that nothing new comes onto
-// the loop; and the bucket may be given an extra threshold.
+// the loop; and the priority group may be given an extra threshold.
 type isolation struct {
 	id       claimID
 	active   bool
@@ -31,9 +31,9 @@ func (l *isolation) next() unit.Time {
 	return l.due
 }
 
-// isolate restricts the queue by which the claim of id left bucket i. It reports false if
-// the bucket is isolated for another claim.
-func (r *responder) isolate(now unit.Time, c *class, i unit.Port, id claimID) bool {
+// isolate restricts the queue by which the claim of id left priority group i. It reports false if
+// the priority group is isolated for another claim.
+func (r *responder) isolate(now unit.Time, c *priority, i unit.Port, id claimID) bool {
 	l, via := &c.in[i].isolation, c.in[i].pass.via
 	switch {
 	case l.isolated:
@@ -48,8 +48,8 @@ func (r *responder) isolate(now unit.Time, c *class, i unit.Port, id claimID) bo
 	if r.policy.Trigger {
 		l.quiet = max(flowQuiet, min(2*l.quiet, quietMax*flowQuiet))
 	}
-	r.act.Restrict(c.bucket(i), c.queue(via), true)
-	for _, k := range r.classes {
+	r.act.Restrict(c.pg(i), c.queue(via), true)
+	for _, k := range r.priorities {
 		if k != c {
 			r.watch(now, k)
 		}
@@ -57,10 +57,10 @@ func (r *responder) isolate(now unit.Time, c *class, i unit.Port, id claimID) bo
 	return true
 }
 
-// give raises the thresholds of bucket i, which is isolated, so much that it resumes at
+// give raises the thresholds of priority group i, which is isolated, so much that it resumes at
 // bytes more than usual. It reports false if there is no reserve.
-func (r *responder) give(c *class, i unit.Port, bytes int) bool {
-	l, b := &c.in[i].isolation, c.bucket(i)
+func (r *responder) give(c *priority, i unit.Port, bytes int) bool {
+	l, b := &c.in[i].isolation, c.pg(i)
 	if l.bytes == 0 {
 		l.xon = r.view.XON(b)
 	}
@@ -74,36 +74,36 @@ func (r *responder) give(c *class, i unit.Port, bytes int) bool {
 	return ok
 }
 
-// takeBack ends the isolation of bucket i and its extra threshold.
-func (r *responder) takeBack(now unit.Time, c *class, i unit.Port) {
+// takeBack ends the isolation of priority group i and its extra threshold.
+func (r *responder) takeBack(now unit.Time, c *priority, i unit.Port) {
 	l := &c.in[i].isolation
 	r.release(now, c, i)
 	l.active, l.bytes = false, 0
-	r.act.Extra(c.bucket(i), 0)
+	r.act.Extra(c.pg(i), 0)
 }
 
-// release ends the isolation of bucket i.
-func (r *responder) release(now unit.Time, c *class, i unit.Port) {
+// release ends the isolation of priority group i.
+func (r *responder) release(now unit.Time, c *priority, i unit.Port) {
 	l := &c.in[i].isolation
 	if !l.isolated {
 		return
 	}
 	l.isolated = false
-	r.act.Restrict(c.bucket(i), c.queue(l.via), false)
+	r.act.Restrict(c.pg(i), c.queue(l.via), false)
 	if a := &c.in[i].attempt; a.phase == moving {
 		a.due = 0
 	}
 	r.watch(now, c)
 }
 
-// isolationDue ends the extra threshold of bucket i once it is at its usual XON threshold,
+// isolationDue ends the extra threshold of priority group i once it is at its usual XON threshold,
 // and its isolation when the queue is empty of the loop's frames, or the time is up.
-func (r *responder) isolationDue(now unit.Time, c *class, i unit.Port) {
+func (r *responder) isolationDue(now unit.Time, c *priority, i unit.Port) {
 	l := &c.in[i].isolation
 	if l.next() > now {
 		return
 	}
-	b, q := c.bucket(i), c.queue(l.via)
+	b, q := c.pg(i), c.queue(l.via)
 	switch {
 	case l.isolated && (now >= l.until || !r.view.Paused(q) && r.view.Held(b, q) == 0):
 		r.release(now, c, i)
@@ -119,8 +119,8 @@ func (r *responder) isolationDue(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// startIsolation sends a seal after the claim of bucket i.
-func (r *responder) startIsolation(now unit.Time, c *class, i unit.Port) {
+// startIsolation sends a seal after the claim of priority group i.
+func (r *responder) startIsolation(now unit.Time, c *priority, i unit.Port) {
 	a, s := &c.in[i].attempt, &c.in[i].pass
 	if !r.isolate(now, c, i, s.id) { // it is isolated for a loop that was broken before
 		r.withdraw(now, c, i)
@@ -132,20 +132,20 @@ func (r *responder) startIsolation(now unit.Time, c *class, i unit.Port) {
 }
 
 // sendOn sends a message of kind, which has come n hops, the way of the claim that passed
-// bucket i. The message carries how much room the loop needs.
-func (r *responder) sendOn(c *class, i unit.Port, kind itsyhdr.Kind, n int, flags uint8) bool {
+// priority group i. The message carries how much room the loop needs.
+func (r *responder) sendOn(c *priority, i unit.Port, kind itsyhdr.Kind, n int, flags uint8) bool {
 	s := &c.in[i].pass
 	return r.act.Send(s.via, itsyhdr.TLV{
-		Kind: kind, Class: c.id, Initiator: s.id.owner, Seq: s.id.seq, Trigger: unit.NodePort{Node: r.self, Port: i},
+		Kind: kind, Priority: c.id, Initiator: s.id.owner, Seq: s.id.seq, Trigger: unit.NodePort{Node: r.self, Port: i},
 		Hops: uint8(n + 1), Flags: flags, Period: s.need,
 	})
 }
 
-// passSeal takes the seal of a loop, which reaches bucket i, and sends it on. The bucket itself
-// has to wait as the claim found it. On the word of others it is isolated for at most half of
-// the time, apart from some times in a row, so that seals of a loop that does not exist cost one
-// queue no more than that.
-func (r *responder) passSeal(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
+// passSeal takes the seal of a loop, which reaches priority group i, and sends it on. The priority group
+// itself has to wait as the claim found it. On the word of others it is isolated for at most half of the
+// time, apart from some times in a row, so that seals of a loop that does not exist cost one queue no more
+// than that.
+func (r *responder) passSeal(now unit.Time, c *priority, i unit.Port, t itsyhdr.TLV) {
 	id := claimOf(t)
 	if id.owner == r.ownID(i, 0).owner {
 		if a := &c.in[i].attempt; a.phase == isolating && a.seq == id.seq {
@@ -166,28 +166,28 @@ func (r *responder) passSeal(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV
 			l.told = r.hops(max(now, l.told), 2*isolationHops)
 		}
 	default: // the seal goes on all the same
-		r.act.Refuse(detect.RefusedHeld, c.bucket(i), c.queue(c.in[i].pass.via))
+		r.act.Refuse(detect.RefusedHeld, c.pg(i), c.queue(c.in[i].pass.via))
 	}
 	r.sendOn(c, i, itsyhdr.KindSeal, int(t.Hops), 0)
 }
 
-// bubble takes the bubble of a loop, which reaches bucket i, and sends it on.
-func (r *responder) bubble(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
+// bubble takes the bubble of a loop, which reaches priority group i, and sends it on.
+func (r *responder) bubble(now unit.Time, c *priority, i unit.Port, t itsyhdr.TLV) {
 	id, l := claimOf(t), &c.in[i].isolation
 	if id.owner == r.ownID(i, 0).owner || !c.in[i].pass.isWayOf(id, now) || !l.active || l.id != id {
 		return // it is home, or the loop has moved on here
 	}
 	c.in[i].pass.need = max(c.in[i].pass.need, t.Period)
 	if !r.makeRoom(c, i) && t.Flags&flagSpare == 0 {
-		r.act.Refuse(detect.RefusedNoReserve, c.bucket(i), c.queue(l.via))
+		r.act.Refuse(detect.RefusedNoReserve, c.pg(i), c.queue(l.via))
 		r.send(c, i, itsyhdr.KindBubble, id, 0, flagBack)
 		return
 	}
 	r.sendOn(c, i, itsyhdr.KindBubble, int(t.Hops), t.Flags)
 }
 
-// bubbleBack takes back what a bubble gave: a bucket further down has no reserve.
-func (r *responder) bubbleBack(now unit.Time, c *class, p unit.Port, id claimID) {
+// bubbleBack takes back what a bubble gave: a priority group further down has no reserve.
+func (r *responder) bubbleBack(now unit.Time, c *priority, p unit.Port, id claimID) {
 	for n := range c.in {
 		i, l := unit.Port(n), &c.in[n].isolation
 		if !l.active || l.id != id || l.via != p {
@@ -205,7 +205,7 @@ func (r *responder) bubbleBack(now unit.Time, c *class, p unit.Port, id claimID)
 }
 
 // nextRound looks whether the loop is still closed although something was done.
-func (r *responder) nextRound(now unit.Time, c *class, i unit.Port) {
+func (r *responder) nextRound(now unit.Time, c *priority, i unit.Port) {
 	a := &c.in[i].attempt
 	switch {
 	case !r.waits(now, c, i):

@@ -28,7 +28,7 @@ func newMesh(t *testing.T, n int, response string) (script, *detecttest.Switch) 
 
 // lie lets what S_100 says come to S_to, at the port that leads to it.
 func (sc script) lie(to unit.NodeID, at unit.Port, t itsyhdr.TLV) {
-	t.Class = detecttest.Class
+	t.Priority = detecttest.Priority
 	if t.Initiator.IsZero() {
 		t.Initiator = unit.NodePort{Node: 100, Port: at}
 	}
@@ -74,7 +74,7 @@ func TestWordAlone(t *testing.T) {
 		at := sc.trigger(9, 3)
 		at.HostPause(1)
 		sc.flows(at)
-		sc.s[9].Deliver(0, itsyhdr.TLV{Kind: itsyhdr.KindTrigger, Class: detecttest.Class, Initiator: unit.NodePort{Node: 3, Port: 1}, Seq: 1, Hops: 1, Trigger: unit.NodePort{Node: 9, Port: port}})
+		sc.s[9].Deliver(0, itsyhdr.TLV{Kind: itsyhdr.KindTrigger, Priority: detecttest.Priority, Initiator: unit.NodePort{Node: 3, Port: 1}, Seq: 1, Hops: 1, Trigger: unit.NodePort{Node: 9, Port: port}})
 		sc.after(long)
 		sc.wantRefused(detect.RefusedUnfounded)
 		if len(sc.Acts) > 0 {
@@ -162,7 +162,7 @@ func TestSealOfNoLoop(t *testing.T) {
 
 func hopTime(sc script) unit.Time { return sc.s[2].Facts().Hop() }
 
-// Bubbles of a loop that is not there lend a bucket no more than it could use, and requests for room
+// Bubbles of a loop that is not there lend a priority group no more than it could use, and requests for room
 // no more either, however many there are.
 func TestRoomForNoLoop(t *testing.T) {
 	for kind, hops := range map[itsyhdr.Kind]uint8{itsyhdr.KindBubble: 1, itsyhdr.KindReserve: framesMax} { // of a reserve they are frames
@@ -187,7 +187,7 @@ func TestBubbleOfNoLoop(t *testing.T) {
 	sc.wantLent(itsyhdr.KindBubble)
 }
 
-// wantLent checks that something was lent to a bucket that has 24 KB above XON, and at most so
+// wantLent checks that something was lent to a priority group that has 24 KB above XON, and at most so
 // often as much.
 func (sc script) wantLent(kind itsyhdr.Kind) {
 	sc.Helper()
@@ -198,7 +198,7 @@ func (sc script) wantLent(kind itsyhdr.Kind) {
 		}
 	}
 	if at := sc.s[2].Facts(); most == 0 || most > needMax*(60*kilo-36*kilo+at.MTU())+at.MTU() {
-		sc.Errorf("%v: %d bytes lent to a bucket with 24 KB above XON", kind, most)
+		sc.Errorf("%v: %d bytes lent to a priority group with 24 KB above XON", kind, most)
 	}
 }
 

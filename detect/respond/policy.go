@@ -13,9 +13,9 @@ type Break uint8
 // Ways to break a deadlock.
 const (
 	BreakNone   Break = iota // not at all
-	BreakDrop                // drop no more of the loop's frames than makes a bucket resume
+	BreakDrop                // drop no more of the loop's frames than makes a priority group resume
 	BreakForce               // send as much of them in spite of the pause, to a next hop that makes room
-	BreakBubble              // give every bucket of the loop an extra threshold, for the loop's frames alone
+	BreakBubble              // give every priority group of the loop an extra threshold, for the loop's frames alone
 )
 
 // Policy is what is done about a declared deadlock.
@@ -38,7 +38,7 @@ func Choices() []Choice {
 	return []Choice{
 		{"none", "nothing is done", Policy{}},
 		{"cure", "minimal drop; the host that caused it is isolated, and what would close a loop again is lossy for a time", Policy{Break: BreakDrop, Trigger: true, Turns: true}},
-		{"drop", "drops frames of the loop until its bucket is at XON", Policy{Break: BreakDrop}},
+		{"drop", "drops frames of the loop until its priority group is at XON", Policy{Break: BreakDrop}},
 		{"force", "sends frames of the loop in spite of the pause, if the next hop has reserve", Policy{Break: BreakForce}},
 		{"bubble", "lends reserve to the loop, which only the loop's frames may use", Policy{Break: BreakBubble}},
 		{"trigger", "the initial trigger is handled", Policy{Trigger: true}},

@@ -57,24 +57,24 @@ type responder struct {
 	self    unit.NodeID
 	hop     unit.Time
 
-	deadline unit.Time // of what is done here
-	nonce    uint16
-	classes  [unit.Priorities]*class // nil for a lossy class
-	searches searches
-	cures    []cure
-	flows    []detect.Flow // scratch
+	deadline   unit.Time // of what is done here
+	nonce      uint16
+	priorities [unit.Priorities]*priority // nil for a lossy priority
+	searches   searches
+	cures      []cure
+	flows      []detect.Flow // scratch
 }
 
-// class is the responder's state in one lossless class.
-type class struct {
+// priority is the responder's state in one lossless priority.
+type priority struct {
 	id      unit.Priority
-	in      []bucket  // by ingress port
+	in      []pg      // by ingress port
 	watched unit.Time // until when a turn that begins to hold its upstream is made lossy
-	look    unit.Time // when to look at them: a bucket went XOFF, or a queue was paused
+	look    unit.Time // when to look at them: a priority group went XOFF, or a queue was paused
 }
 
-// bucket is what goes on at one ingress bucket.
-type bucket struct {
+// pg is what goes on at one ingress priority group.
+type pg struct {
 	stands    bool    // what was declared here: it has not resumed since
 	attempt   attempt // to break a deadlock that was declared here
 	pass      pass    // the claim that passed last
@@ -87,25 +87,25 @@ func newResponder(v detect.View, a detect.Actions, p Policy) *responder {
 	r := &responder{view: v, act: a, policy: p, self: v.Self(), hop: v.Hop(), deadline: unit.Never, searches: make(searches, v.Ports()+1)}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
 		id := set.First()
-		r.classes[id] = &class{id: id, look: unit.Never, in: make([]bucket, v.Ports())}
-		for i := range r.classes[id].in {
-			r.classes[id].in[i].cause = unit.NoPort
+		r.priorities[id] = &priority{id: id, look: unit.Never, in: make([]pg, v.Ports())}
+		for i := range r.priorities[id].in {
+			r.priorities[id].in[i].cause = unit.NoPort
 		}
 	}
 	return r
 }
 
-func (c *class) bucket(i unit.Port) detect.Bucket { return detect.Bucket{Port: i, Class: c.id} }
-func (c *class) queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p, Class: c.id} }
+func (c *priority) pg(i unit.Port) detect.PG       { return detect.PG{Port: i, Priority: c.id} }
+func (c *priority) queue(p unit.Port) detect.Queue { return detect.Queue{Port: p, Priority: c.id} }
 
 // report notes a finding. The switch asks for the deadline after the event in which the
 // detector declared it, and calls Tick at once.
 func (r *responder) report(f detect.Finding) {
-	c := r.classes[f.Bucket.Class]
-	if c == nil || int(f.Bucket.Port) >= len(c.in) || int(f.Queue.Port) >= len(c.in) {
+	c := r.priorities[f.PG.Priority]
+	if c == nil || int(f.PG.Port) >= len(c.in) || int(f.Queue.Port) >= len(c.in) {
 		return // it names no loop
 	}
-	b := &c.in[f.Bucket.Port]
+	b := &c.in[f.PG.Port]
 	b.attempt.finding, b.stands = f, true
 	if !r.off() {
 		b.attempt.declared, r.deadline = true, 0
@@ -113,8 +113,8 @@ func (r *responder) report(f detect.Finding) {
 }
 
 // XOFF remembers where it came from.
-func (r *responder) XOFF(now unit.Time, b detect.Bucket, cause detect.Queue) {
-	c := r.classes[b.Class]
+func (r *responder) XOFF(now unit.Time, b detect.PG, cause detect.Queue) {
+	c := r.priorities[b.Priority]
 	c.in[b.Port].cause = cause.Port
 	r.sees(now, b)
 	r.lookAt(now, c)
@@ -123,14 +123,14 @@ func (r *responder) XOFF(now unit.Time, b detect.Bucket, cause detect.Queue) {
 
 // Pause looks whether something begins to wait for the queue.
 func (r *responder) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool) {
-	r.lookAt(now, r.classes[q.Class])
+	r.lookAt(now, r.priorities[q.Priority])
 	r.Detector.Pause(now, q, t, fresh)
 }
 
-// XON ends the claim that passed the bucket: the loop is open here. An attempt that aimed
+// XON ends the claim that passed the priority group: the loop is open here. An attempt that aimed
 // at this goes on.
-func (r *responder) XON(now unit.Time, b detect.Bucket) {
-	in := &r.classes[b.Class].in[b.Port]
+func (r *responder) XON(now unit.Time, b detect.PG) {
+	in := &r.priorities[b.Priority].in[b.Port]
 	in.pass.open, in.stands = true, false
 	r.sees(now, b)
 	if in.attempt.phase == asking {
@@ -145,7 +145,7 @@ func (r *responder) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 		r.Detector.Message(now, p, t)
 		return
 	}
-	c := r.classes[t.Class]
+	c := r.priorities[t.Priority]
 	if c == nil || r.view.FacesHost(p) || t.Initiator.Node == 0 || t.Hops > hopsMax && t.Kind != itsyhdr.KindReserve {
 		return
 	}
@@ -193,7 +193,7 @@ func (r *responder) Tick(now unit.Time) {
 	if r.ordered != nil {
 		r.obey(now, *r.ordered)
 	}
-	for _, c := range r.classes {
+	for _, c := range r.priorities {
 		if c == nil {
 			continue
 		}
@@ -213,7 +213,7 @@ func (r *responder) schedule() {
 	if r.ordered != nil {
 		r.deadline = 0
 	}
-	for _, c := range r.classes {
+	for _, c := range r.priorities {
 		if c == nil {
 			continue
 		}
@@ -239,9 +239,9 @@ const (
 
 // send sends a message of kind about id out of p. n is the hops that it has come, or
 // what goes in their place.
-func (r *responder) send(c *class, p unit.Port, kind itsyhdr.Kind, id claimID, n int, flags uint8) bool {
+func (r *responder) send(c *priority, p unit.Port, kind itsyhdr.Kind, id claimID, n int, flags uint8) bool {
 	return r.act.Send(p, itsyhdr.TLV{
-		Kind: kind, Class: c.id, Initiator: id.owner, Seq: id.seq, Hops: uint8(n), Flags: flags,
+		Kind: kind, Priority: c.id, Initiator: id.owner, Seq: id.seq, Hops: uint8(n), Flags: flags,
 	})
 }
 

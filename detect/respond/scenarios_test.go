@@ -62,7 +62,7 @@ var over = map[string]unit.Time{
 	"itsy-fig5": 3000 * ms, "shpiner-fig4-ecmp": 2 * ms, "shpiner-fig6": 5 * ms, "w12-expired-pause": 5 * ms, "w13-lost-label": 2 * ms,
 }
 
-// mostDropped is the most that takes a bucket of these scenarios to its XON threshold,
+// mostDropped is the most that takes a priority group of these scenarios to its XON threshold,
 // and a frame more: 40 KB to XOFF and 30 KB of headroom, less 2 KB.
 const mostDropped = 40960 + 30720 - 2048 + 1518
 

@@ -14,7 +14,7 @@ const (
 	kilo = 1000
 )
 
-// Ports of a switch S_k of a ring S1 > S2 > ... > S1: b is its bucket for the link
+// Ports of a switch S_k of a ring S1 > S2 > ... > S1: b is its priority group for the link
 // from S_(k-1), p its egress to S_(k+1), h leads to its host, x out of the ring.
 const (
 	b unit.Port = iota
@@ -95,7 +95,7 @@ func newRing(t *testing.T, n int, response string) script {
 	return sc
 }
 
-// close fills S_k's ring bucket and lets it go XOFF.
+// close fills S_k's ring priority group and lets it go XOFF.
 func (sc script) close(k unit.NodeID) {
 	sc.s[k].Enqueue(b, p, 60*kilo)
 	sc.s[k].XOFF(b, p)
@@ -109,17 +109,17 @@ func (sc script) trigger(id, at unit.NodeID) *detecttest.Switch {
 	return t
 }
 
-// declare lets S_k declare that its ring bucket waits for its ring queue.
+// declare lets S_k declare that its ring priority group waits for its ring queue.
 func (sc script) declare(k unit.NodeID, trigger unit.NodePort) {
 	d := sc.d[k]
-	d.find = append(d.find, detect.Finding{Bucket: bucketOf(b), Queue: queueOf(p), Trigger: trigger})
+	d.find = append(d.find, detect.Finding{PG: pgOf(b), Queue: queueOf(p), Trigger: trigger})
 }
 
-func bucketOf(i unit.Port) detect.Bucket {
-	return detect.Bucket{Port: i, Class: detecttest.Class}
+func pgOf(i unit.Port) detect.PG {
+	return detect.PG{Port: i, Priority: detecttest.Priority}
 }
 
-func queueOf(q unit.Port) detect.Queue { return detect.Queue{Port: q, Class: detecttest.Class} }
+func queueOf(q unit.Port) detect.Queue { return detect.Queue{Port: q, Priority: detecttest.Priority} }
 
 // after lets so much time pass.
 func (sc script) after(d unit.Time) { sc.To(sc.Now() + d) }
@@ -168,7 +168,7 @@ func (sc script) wantRefused(want ...detect.Refusal) {
 func (sc script) wantClean() {
 	sc.Helper()
 	for _, m := range sc.Refusals {
-		if ports := sc.s[m.Switch].Facts().Ports(); int(m.Bucket.Port) >= ports || int(m.Queue.Port) >= ports {
+		if ports := sc.s[m.Switch].Facts().Ports(); int(m.PG.Port) >= ports || int(m.Queue.Port) >= ports {
 			sc.Errorf("%+v names a port that is not there", m)
 		}
 	}
@@ -183,7 +183,7 @@ func (sc script) wantClean() {
 func (sc script) log() {
 	sc.Helper()
 	for _, m := range sc.Acts {
-		sc.Logf("%6d us  S%d %v bucket %d queue %d flow %d: %d", m.At/us, m.Switch, m.Action, m.Bucket.Port, m.Queue.Port, m.Flow, m.Bytes)
+		sc.Logf("%6d us  S%d %v priority group %d queue %d flow %d: %d", m.At/us, m.Switch, m.Action, m.PG.Port, m.Queue.Port, m.Flow, m.Bytes)
 	}
 	for _, r := range sc.Refusals {
 		sc.Logf("%6d us  S%d refused: %v", r.At/us, r.Switch, r.Why)

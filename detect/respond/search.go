@@ -58,9 +58,9 @@ func (s searches) find(now unit.Time, id claimID) (from unit.Port, ok bool) {
 	return unit.NoPort, false
 }
 
-// seek has the trigger of what bucket i has declared handled: here, or by the switch
+// seek has the trigger of what priority group i has declared handled: here, or by the switch
 // that has it. It is called again when nobody has answered.
-func (r *responder) seek(now unit.Time, c *class, i unit.Port) {
+func (r *responder) seek(now unit.Time, c *priority, i unit.Port) {
 	a := &c.in[i].attempt
 	trigger := a.finding.Trigger
 	switch {
@@ -84,7 +84,7 @@ func (r *responder) seek(now unit.Time, c *class, i unit.Port) {
 		r.refuse(detect.RefusedTooMany, c, i)
 		return
 	}
-	r.flood(unit.NoPort, itsyhdr.TLV{Kind: itsyhdr.KindTrigger, Class: c.id, Initiator: id.owner, Seq: id.seq, Trigger: trigger})
+	r.flood(unit.NoPort, itsyhdr.TLV{Kind: itsyhdr.KindTrigger, Priority: c.id, Initiator: id.owner, Seq: id.seq, Trigger: trigger})
 }
 
 // flood sends t out of every port that leads to a switch but from.
@@ -98,7 +98,7 @@ func (r *responder) flood(from unit.Port, t itsyhdr.TLV) {
 }
 
 // search takes a search that came in by p, once.
-func (r *responder) search(now unit.Time, c *class, p unit.Port, t itsyhdr.TLV) {
+func (r *responder) search(now unit.Time, c *priority, p unit.Port, t itsyhdr.TLV) {
 	id := claimOf(t)
 	if _, ok := r.searches.find(now, id); ok || id.owner.Node == r.self {
 		return
@@ -122,7 +122,7 @@ func (r *responder) search(now unit.Time, c *class, p unit.Port, t itsyhdr.TLV) 
 
 // found: the switch of a trigger has the search, and has done what it does. The word goes back by the way that
 // the search came.
-func (r *responder) found(now unit.Time, c *class, t itsyhdr.TLV) {
+func (r *responder) found(now unit.Time, c *priority, t itsyhdr.TLV) {
 	id := claimOf(t)
 	from, ok := r.searches.find(now, id)
 	switch {
@@ -136,8 +136,8 @@ func (r *responder) found(now unit.Time, c *class, t itsyhdr.TLV) {
 
 // hasSeen reports whether this switch itself has seen of the trigger at port p what makes it
 // one: it pauses, or has lately paused, another switch for what waits there. Of a host that is
-// a bucket of a switch that holds frames for it, of a congested queue the bucket of p.
-func (r *responder) hasSeen(now unit.Time, c *class, p unit.Port) bool {
+// a priority group of a switch that holds frames for it, of a congested queue the priority group of p.
+func (r *responder) hasSeen(now unit.Time, c *priority, p unit.Port) bool {
 	if c.in[p].spread > now {
 		return true
 	}
@@ -146,19 +146,19 @@ func (r *responder) hasSeen(now unit.Time, c *class, p unit.Port) bool {
 		if r.view.FacesHost(i) || !r.view.FacesHost(p) && i != p {
 			continue
 		}
-		if on, _ := r.view.XOFF(c.bucket(i)); on && (i == p || r.view.Held(c.bucket(i), c.queue(p)) > 0) {
+		if on, _ := r.view.XOFF(c.pg(i)); on && (i == p || r.view.Held(c.pg(i), c.queue(p)) > 0) {
 			return true
 		}
 	}
 	return false
 }
 
-// sees notes what hasSeen asks for: bucket b of a switch is going XOFF, or has resumed.
-func (r *responder) sees(now unit.Time, b detect.Bucket) {
+// sees notes what hasSeen asks for: priority group b of a switch is going XOFF, or has resumed.
+func (r *responder) sees(now unit.Time, b detect.PG) {
 	if !r.policy.Trigger || r.view.FacesHost(b.Port) {
 		return
 	}
-	c := r.classes[b.Class]
+	c := r.priorities[b.Priority]
 	for n := range c.in {
 		p := unit.Port(n)
 		if p == b.Port || r.view.FacesHost(p) && (p == c.in[b.Port].cause || r.view.Held(b, c.queue(p)) > 0) {
@@ -171,6 +171,6 @@ func (r *responder) sees(now unit.Time, b detect.Bucket) {
 const seenHops = 8 * 64
 
 // refuseCure logs why nothing is done about the trigger at port p.
-func (r *responder) refuseCure(why detect.Refusal, c *class, p unit.Port) {
-	r.act.Refuse(why, c.bucket(p), c.queue(p))
+func (r *responder) refuseCure(why detect.Refusal, c *priority, p unit.Port) {
+	r.act.Refuse(why, c.pg(p), c.queue(p))
 }

@@ -84,7 +84,7 @@ func TestFlowsArePoliced(t *testing.T) {
 	sc.wantRefused()
 	sc.wantCount(detect.ActionPolice, 2)
 	for i, m := range sc.Acts[:2] {
-		if m.Flow != detect.FlowID(i+1) || m.Bucket.Port != 1 || m.Bytes != int(detecttest.Rate/policeShare/1000) {
+		if m.Flow != detect.FlowID(i+1) || m.PG.Port != 1 || m.Bytes != int(detecttest.Rate/policeShare/1000) {
 			t.Errorf("%+v, want flow %d of port 1 policed to a %d-th of the rate", m, i+1, policeShare)
 		}
 	}
@@ -105,7 +105,7 @@ func TestTransitFlow(t *testing.T) {
 	}
 }
 
-// The trigger's bucket has drained: what caused it is still there.
+// The trigger's priority group has drained: what caused it is still there.
 func TestCause(t *testing.T) {
 	sc := newRing(t, 4, "trigger")
 	at := sc.trigger(9, 3)
@@ -120,7 +120,7 @@ func TestCause(t *testing.T) {
 }
 
 func TestNoFlow(t *testing.T) {
-	for _, port := range []unit.Port{0, 1} { // a bucket that is empty; a host that never paused
+	for _, port := range []unit.Port{0, 1} { // a priority group that is empty; a host that never paused
 		sc := newRing(t, 4, "drop+trigger")
 		sc.trigger(9, 3)
 		sc.declare(1, unit.NodePort{Node: 9, Port: port})
@@ -204,7 +204,7 @@ func TestForgery(t *testing.T) {
 	for kind := itsyhdr.KindClaim; kind <= itsyhdr.KindFound; kind++ {
 		for flags := range uint8(2) {
 			sc.s[1].Deliver(h, itsyhdr.TLV{
-				Kind: kind, Class: detecttest.Class, Flags: flags, Initiator: unit.NodePort{Node: 2, Port: b}, Seq: 1, Hops: 1, Trigger: unit.NodePort{Node: 1, Port: h},
+				Kind: kind, Priority: detecttest.Priority, Flags: flags, Initiator: unit.NodePort{Node: 2, Port: b}, Seq: 1, Hops: 1, Trigger: unit.NodePort{Node: 1, Port: h},
 			})
 		}
 	}
@@ -232,7 +232,7 @@ func TestNonsense(t *testing.T) {
 				sc.declare(unit.NodeID(1+r.IntN(4)), unit.NodePort{Node: unit.NodeID(r.IntN(11)), Port: unit.Port(r.IntN(64))})
 			}
 			sc.s[unit.NodeID(1+r.IntN(4))].Deliver(unit.Port(r.IntN(int(ringPorts))), itsyhdr.TLV{
-				Kind: itsyhdr.Kind(8 + r.IntN(6)), Class: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(4)), Seq: uint16(r.IntN(6)), Hops: uint8(r.Uint32()), Period: uint8(r.Uint32()),
+				Kind: itsyhdr.Kind(8 + r.IntN(6)), Priority: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(4)), Seq: uint16(r.IntN(6)), Hops: uint8(r.Uint32()), Period: uint8(r.Uint32()),
 				Initiator: unit.NodePort{Node: unit.NodeID(r.IntN(6)), Port: unit.Port(r.IntN(64))}, Trigger: unit.NodePort{Node: unit.NodeID(r.IntN(11)), Port: unit.Port(r.IntN(64))},
 			})
 		}
@@ -272,7 +272,7 @@ func TestWrapper(t *testing.T) {
 func TestDetectorsMessages(t *testing.T) {
 	sc := newRing(t, 4, "drop")
 	for kind := range itsyhdr.Kind(14) {
-		sc.s[1].Deliver(p, itsyhdr.TLV{Kind: kind, Class: detecttest.Class, Initiator: unit.NodePort{Node: 7}, Seq: 1})
+		sc.s[1].Deliver(p, itsyhdr.TLV{Kind: kind, Priority: detecttest.Priority, Initiator: unit.NodePort{Node: 7}, Seq: 1})
 	}
 	if got := sc.d[1].got; len(got) != 8 || got[7] != itsyhdr.KindAck {
 		t.Errorf("the detector got kinds %v, want 0 to 7", got)

@@ -18,8 +18,8 @@ func (sc script) wantTurn(n int, k unit.NodeID, in, out unit.Port) {
 		if n--; n > 0 {
 			continue
 		}
-		if m.Switch != k || m.Bucket != bucketOf(in) || m.Queue != queueOf(out) {
-			sc.Errorf("turn of S%d from %v to %v made lossy, want S%d, port %d to %d", m.Switch, m.Bucket, m.Queue, k, in, out)
+		if m.Switch != k || m.PG != pgOf(in) || m.Queue != queueOf(out) {
+			sc.Errorf("turn of S%d from %v to %v made lossy, want S%d, port %d to %d", m.Switch, m.PG, m.Queue, k, in, out)
 		}
 		return
 	}
@@ -81,7 +81,7 @@ func TestPressedTurn(t *testing.T) {
 }
 
 // Switches of a loop that was broken watch their turns: one that begins to hold its
-// upstream is made lossy at once, whether its bucket goes XOFF first or its queue is paused
+// upstream is made lossy at once, whether its priority group goes XOFF first or its queue is paused
 // first, and no more is dropped than lets it resume.
 func TestWatch(t *testing.T) {
 	for _, pausedFirst := range []bool{true, false} {
@@ -102,13 +102,13 @@ func TestWatch(t *testing.T) {
 		sc.wantCount(detect.ActionLossyTurn, 2)
 		sc.wantTurn(2, 3, x, p)
 		sc.wantCount(detect.ActionDrop, drops+1)
-		if on, _ := sc.s[3].Facts().XOFF(bucketOf(x)); on {
-			t.Error("the bucket is still XOFF")
+		if on, _ := sc.s[3].Facts().XOFF(pgOf(x)); on {
+			t.Error("the priority group is still XOFF")
 		}
 	}
 }
 
-// What does not wait for a switch is left alone: hosts that are slow, buckets of hosts, and
+// What does not wait for a switch is left alone: hosts that are slow, priority groups of hosts, and
 // what is about to resume.
 func TestWatchLeavesAlone(t *testing.T) {
 	sc := cured(t)
@@ -145,7 +145,7 @@ func TestWatchEnds(t *testing.T) {
 	sc.wantCount(detect.ActionLossyTurn, 0)
 }
 
-// A bucket that waits in two queues, in neither of them for more than XON: both turns.
+// A priority group that waits in two queues, in neither of them for more than XON: both turns.
 func TestWatchOfTwoArms(t *testing.T) {
 	sc := cured(t)
 	sc.Link(sc.s[3], h, sc.add(77, 1), 0, hop)
@@ -200,7 +200,7 @@ func TestCureWithoutReserve(t *testing.T) {
 	sc.wantClean()
 }
 
-// A claim that meets itself comes back to the bucket that sent it, not to another whose
+// A claim that meets itself comes back to the priority group that sent it, not to another whose
 // claim left by the same port: S1 > S2 is part of two rings, over S3 and over S4.
 func TestClaimMeetsItself(t *testing.T) {
 	const from3, from4, to2 unit.Port = 0, 1, 2 // of S1
@@ -216,7 +216,7 @@ func TestClaimMeetsItself(t *testing.T) {
 	}
 	fill := func(k unit.NodeID, in, out unit.Port, kb int) {
 		sc.s[k].Enqueue(in, out, kb*kilo)
-		if on, _ := sc.s[k].Facts().XOFF(bucketOf(in)); !on {
+		if on, _ := sc.s[k].Facts().XOFF(pgOf(in)); !on {
 			sc.s[k].XOFF(in, out)
 		}
 	}
@@ -227,7 +227,7 @@ func TestClaimMeetsItself(t *testing.T) {
 	fill(2, from1, to3, 40)
 	fill(2, from1, to4, 60) // the claim goes there first
 	sc.To(100 * us)
-	sc.d[3].find = []detect.Finding{{Bucket: detect.Bucket{Port: 0, Class: detecttest.Class}, Queue: queueOf(1)}}
+	sc.d[3].find = []detect.Finding{{PG: detect.PG{Port: 0, Priority: detecttest.Priority}, Queue: queueOf(1)}}
 	sc.after(long)
 	sc.wantRefused()
 	sc.wantCount(detect.ActionDrop, 1)

@@ -11,13 +11,13 @@
 //	       +----+---------+---+----+----+------+----+----+-----------------+
 //	(b)    |.... | 02-49-54| 2 |v:k |c:p |nonce |index|hops| hops x (SPUID 4,|  Path
 //	       +----+---------+---+----+----+------+----+----+  egress port 1) |
-//	        type |         subtype  |    `- class 3, phase 5    --------------+
+//	        type |         subtype  |    `- priority 3, phase 5  --------------+
 //	        127, length             `- version 4, kind 4
 //
 // The byte tables with worked examples are docs/format/clcm.md. The outer form is
 // the organisationally specific TLV of LLDP (IEEE 802.1AB, 8.6), under a locally
-// administered OUI. To what the paper draws, three things are added: the class,
-// because a credit loop is of one class; a nonce, by which a replay is known; and
+// administered OUI. To what the paper draws, three things are added: the priority,
+// because a credit loop is of one priority; a nonce, by which a replay is known; and
 // the number of hops, so that a length that is wrong is seen.
 //
 // Read in this order: Election and Path, what both have in common, AppendElection and
@@ -47,15 +47,15 @@ import (
 // Election is the message of Loop Breaker, Fig. 3(a): a suspected port offers its
 // SPUID downstream.
 type Election struct {
-	Class unit.Priority
-	SPUID uint32 // of a {switch, port}; not 0
+	Priority unit.Priority
+	SPUID    uint32 // of a {switch, port}; not 0
 }
 
 // Path is the message of Deadlock Breaker, Fig. 3(b): it collects the hops of a loop,
 // and then visits them again.
 type Path struct {
-	Phase Phase
-	Class unit.Priority
+	Phase    Phase
+	Priority unit.Priority
 	// Nonce names the message from its creation on, through both phases.
 	Nonce uint32
 	// Index is CurIndex: in the phase of detection where the next hop will be stored,
@@ -114,31 +114,31 @@ const (
 )
 
 const (
-	offOUI     = 2
-	offSubtype = 5
-	offKind    = 6 // version in the upper four bits
-	offClass   = 7 // in the upper three bits; phase below
-	headLen    = 8
-	offNonce   = headLen // from here on of a path
-	offIndex   = 12
-	offCount   = 13
-	offHops    = 14
-	hopLen     = 5
-	offHopPort = 4
+	offOUI      = 2
+	offSubtype  = 5
+	offKind     = 6 // version in the upper four bits
+	offPriority = 7 // in the upper three bits; phase below
+	headLen     = 8
+	offNonce    = headLen // from here on of a path
+	offIndex    = 12
+	offCount    = 13
+	offHops     = 14
+	hopLen      = 5
+	offHopPort  = 4
 
 	kindElection = 1
 	kindPath     = 2
-	maxClass     = 1<<3 - 1
+	maxPriority  = 1<<3 - 1
 )
 
 // appendHead appends the octets that every message of n octets begins with.
-func appendHead(dst []byte, n int, kind uint8, class unit.Priority, phase Phase) []byte {
-	if class > maxClass {
-		panic(fmt.Sprintf("clcm: class %d; valid: 0 to 7", class))
+func appendHead(dst []byte, n int, kind uint8, priority unit.Priority, phase Phase) []byte {
+	if priority > maxPriority {
+		panic(fmt.Sprintf("clcm: priority %d; valid: 0 to 7", priority))
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(Type<<9|(n-offOUI)))
 	dst = append(dst, OUI...)
-	return append(dst, Subtype, Version<<4|kind, uint8(class)<<5|uint8(phase))
+	return append(dst, Subtype, Version<<4|kind, uint8(priority)<<5|uint8(phase))
 }
 
 // checkHead wants the octets that are the same in every message of a kind.
@@ -163,19 +163,19 @@ func checkHead(b []byte, kind uint8) error {
 // tlvLen is how many octets the TLV at b says that it has, with type and length.
 func tlvLen(b []byte) int { return offOUI + int(binary.BigEndian.Uint16(b)&0x1ff) }
 
-func classOf(b []byte) unit.Priority { return unit.Priority(b[offClass] >> 5) }
-func phaseOf(b []byte) Phase         { return Phase(b[offClass] & 0x1f) }
+func priorityOf(b []byte) unit.Priority { return unit.Priority(b[offPriority] >> 5) }
+func phaseOf(b []byte) Phase            { return Phase(b[offPriority] & 0x1f) }
 
 // ElectionLen is the size of an Election in octets.
 const ElectionLen = headLen + 4
 
-// AppendElection appends m to dst. It panics if a field of m does not fit: a class
+// AppendElection appends m to dst. It panics if a field of m does not fit: a priority
 // above 7, an SPUID of 0.
 func AppendElection(dst []byte, m Election) []byte {
 	if m.SPUID == 0 {
 		panic(ErrSPUID.Error())
 	}
-	dst = appendHead(dst, ElectionLen, kindElection, m.Class, 0)
+	dst = appendHead(dst, ElectionLen, kindElection, m.Priority, 0)
 	return binary.BigEndian.AppendUint32(dst, m.SPUID)
 }
 
@@ -193,7 +193,7 @@ func ParseElection(b []byte) (Election, error) {
 	case phaseOf(b) != 0:
 		return Election{}, ErrPhase
 	}
-	m := Election{Class: classOf(b), SPUID: binary.BigEndian.Uint32(b[headLen:])}
+	m := Election{Priority: priorityOf(b), SPUID: binary.BigEndian.Uint32(b[headLen:])}
 	if m.SPUID == 0 {
 		return Election{}, ErrSPUID
 	}
@@ -209,7 +209,7 @@ func AppendPath(dst []byte, m Path) []byte {
 	if err := m.check(); err != nil {
 		panic(fmt.Sprintf("%v: %+v", err, m))
 	}
-	dst = appendHead(dst, PathLen(len(m.Hops)), kindPath, m.Class, m.Phase)
+	dst = appendHead(dst, PathLen(len(m.Hops)), kindPath, m.Priority, m.Phase)
 	dst = binary.BigEndian.AppendUint32(dst, m.Nonce)
 	dst = append(dst, uint8(m.Index), uint8(len(m.Hops)))
 	for _, h := range m.Hops {
@@ -230,11 +230,11 @@ func ParsePath(b []byte, hops []Hop) (Path, error) {
 		return Path{}, err
 	}
 	m := Path{
-		Phase: phaseOf(b),
-		Class: classOf(b),
-		Nonce: binary.BigEndian.Uint32(b[offNonce:]),
-		Index: int(b[offIndex]),
-		Hops:  hops[:0],
+		Phase:    phaseOf(b),
+		Priority: priorityOf(b),
+		Nonce:    binary.BigEndian.Uint32(b[offNonce:]),
+		Index:    int(b[offIndex]),
+		Hops:     hops[:0],
 	}
 	for rest := b[offHops:tlvLen(b)]; len(rest) > 0; rest = rest[hopLen:] {
 		m.Hops = append(m.Hops, Hop{SPUID: binary.BigEndian.Uint32(rest), Egress: unit.Port(rest[offHopPort])})

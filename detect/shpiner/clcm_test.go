@@ -19,9 +19,9 @@ import (
 
 // Those of docs/format/clcm.md.
 var (
-	election = shpiner.Election{Class: 3, SPUID: 0xdeadbeef}
+	election = shpiner.Election{Priority: 3, SPUID: 0xdeadbeef}
 	release  = shpiner.Path{
-		Phase: shpiner.Release, Class: 3, Nonce: 0x01020304, Index: 1,
+		Phase: shpiner.Release, Priority: 3, Nonce: 0x01020304, Index: 1,
 		Hops: []shpiner.Hop{{SPUID: 0x0a0b0c0d, Egress: 2}, {SPUID: 7, Egress: 63}},
 	}
 )
@@ -165,7 +165,7 @@ func TestAppendPanics(t *testing.T) {
 	long := longest()
 	long.Hops = append(long.Hops, shpiner.Hop{SPUID: 1})
 	for name, do := range map[string]func(){
-		"class 8":        func() { elect(shpiner.Election{Class: 8, SPUID: 1}) },
+		"priority 8":     func() { elect(shpiner.Election{Priority: 8, SPUID: 1}) },
 		"SPUID 0":        func() { elect(shpiner.Election{}) },
 		"no hops":        func() { path(shpiner.Path{}) },
 		"too many hops":  func() { path(long) },
@@ -184,7 +184,7 @@ func TestAppendPanics(t *testing.T) {
 }
 
 func randomPath(r *rand.Rand) shpiner.Path {
-	m := shpiner.Path{Phase: shpiner.Phase(r.IntN(2)), Class: unit.Priority(r.IntN(8)), Nonce: r.Uint32()}
+	m := shpiner.Path{Phase: shpiner.Phase(r.IntN(2)), Priority: unit.Priority(r.IntN(8)), Nonce: r.Uint32()}
 	for range 1 + r.IntN(shpiner.MaxHops) {
 		m.Hops = append(m.Hops, shpiner.Hop{SPUID: 1 + r.Uint32N(1<<32-1), Egress: unit.Port(r.IntN(unit.MaxPorts))})
 	}
@@ -203,7 +203,7 @@ func TestRoundTrip(t *testing.T) {
 		if got, err := shpiner.ParsePath(path(m), nil); err != nil || !reflect.DeepEqual(got, m) {
 			t.Fatalf("seed %d: ParsePath(AppendPath(m)) = %+v, %v, want %+v", seed, got, err, m)
 		}
-		e := shpiner.Election{Class: m.Class, SPUID: m.Hops[0].SPUID}
+		e := shpiner.Election{Priority: m.Priority, SPUID: m.Hops[0].SPUID}
 		if got, err := shpiner.ParseElection(elect(e)); err != nil || got != e {
 			t.Fatalf("seed %d: ParseElection(AppendElection(m)) = %+v, %v, want %+v", seed, got, err, e)
 		}
@@ -261,7 +261,7 @@ func FuzzPath(f *testing.F) {
 	f.Add(path(release))
 	f.Add(path(release)[:23])
 	f.Add(path(longest()))
-	f.Add(path(shpiner.Path{Class: 7, Nonce: 1, Index: 1, Hops: []shpiner.Hop{{SPUID: 9, Egress: 1}}}))
+	f.Add(path(shpiner.Path{Priority: 7, Nonce: 1, Index: 1, Hops: []shpiner.Hop{{SPUID: 9, Egress: 1}}}))
 	f.Add(set(13, 99)(path(release)))
 	f.Add(elect(election))
 	f.Fuzz(func(t *testing.T, b []byte) {

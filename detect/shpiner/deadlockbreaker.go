@@ -19,10 +19,10 @@
 // found a loop: from its own hop on. What lies before is a way that leads into the loop.
 //
 // Release. The switch that found the loop is the first hop of the second lap. At each
-// hop the egress sends only frames of the loop's ingress, and the ingress bucket is given the extra threshold
-// that makes it resume, and an MTU more: Charged - XON + MTU. So no frame is lost and none is pushed: the
-// pauses end, hop by hop. The paper leaves the time to the operator; here it is 32 hops (detect.View.Hop).
-// Then both are taken back, and if the loop locks again, all of this begins again.
+// hop the egress sends only frames of the loop's ingress, and the ingress priority group is given the extra
+// threshold that makes it resume, and an MTU more: Charged - XON + MTU. So no frame is lost and none is
+// pushed: the pauses end, hop by hop. The paper leaves the time to the operator; here it is 32 hops
+// (detect.View.Hop). Then both are taken back, and if the loop locks again, all of this begins again.
 //
 // Read in this order: this file (the state and the events), walk.go (the first lap),
 // release.go (the second lap, and its end).
@@ -30,13 +30,13 @@
 // Invariants:
 //   - lossless: an action is room in the shared pool or an order among frames;
 //     where the pool has too little, nothing is done;
-//   - one release a bucket and queue: while one is active, others change nothing;
+//   - one release a priority group and queue: while one is active, others change nothing;
 //   - each ends: what was restricted is freed and extra thresholds end when their time is over;
 //   - a nonce is released once: a release that was seen before is dropped, and counted by
 //     the switch.
 //
 // What it does not do, as the paper does not. It does not remove the loop, which locks
-// again while the flows last; it moves it on. It handles one loop through a bucket or a
+// again while the flows last; it moves it on. It handles one loop through a priority group or a
 // queue at a time. Every switch of a loop finds it by its own messages: those that do
 // at nearly the same time all report it, though the release of the first has ended the
 // deadlock when the others do. And the second lap trusts the first: a loop that was
@@ -71,7 +71,7 @@ type deadlockBreaker struct {
 	hops     [MaxHops]Hop            // of a message that is being read
 }
 
-// dbReleased is at which queues of a class a release is active, and of which buckets.
+// dbReleased is at which queues of a priority a release is active, and of which priority groups.
 type dbReleased struct{ queues, borrowers unit.PortSet }
 
 // dbQueue is what is remembered of an egress queue.
@@ -105,7 +105,7 @@ func (s *deadlockBreaker) Tick(now unit.Time) {
 // before.
 func (s *deadlockBreaker) sample(now unit.Time) {
 	s.monitor.Sample(now)
-	for c, k := range s.classes.lossless() {
+	for c, k := range s.priorities.lossless() {
 		before := k.suspects
 		k.suspects = s.monitor.Suspects(c)
 		for set := k.suspects; set != 0; set &= set - 1 {
@@ -113,7 +113,7 @@ func (s *deadlockBreaker) sample(now unit.Time) {
 			if !before.Has(p) {
 				k.queues[p].spuid, k.queues[p].reported = s.random.ID(), false
 			}
-			s.begin(k, detect.Queue{Port: p, Class: c})
+			s.begin(k, detect.Queue{Port: p, Priority: c})
 		}
 	}
 }

@@ -32,11 +32,11 @@ func dbSuspected(t *testing.T) (sc *dbScript, own Hop) {
 }
 
 func detection(nonce uint32, hops ...Hop) Path {
-	return Path{Class: class, Nonce: nonce, Index: len(hops), Hops: hops}
+	return Path{Priority: priority, Nonce: nonce, Index: len(hops), Hops: hops}
 }
 
 func release(nonce uint32, index int, hops ...Hop) Path {
-	return Path{Phase: Release, Class: class, Nonce: nonce, Index: index, Hops: hops}
+	return Path{Phase: Release, Priority: priority, Nonce: nonce, Index: index, Hops: hops}
 }
 
 // A suspected queue sends a path that begins with itself, in every period, each with a
@@ -166,7 +166,7 @@ func TestReleaseEnds(t *testing.T) {
 	sc.WantDone("restrict 0>1", "lend 0 15500")
 }
 
-// A bucket that is far below XON is given an MTU.
+// A priority group that is far below XON is given an MTU.
 func TestLeastExtra(t *testing.T) {
 	sc := newDBScript(t)
 	sc.Enqueue(b, p, 1000)
@@ -198,7 +198,7 @@ func TestDeadlockBreakerReplay(t *testing.T) {
 	sc.WantSent()
 }
 
-// Another loop through the same queue, or the same bucket, has to wait.
+// Another loop through the same queue, or the same priority group, has to wait.
 func TestOneReleaseAtATime(t *testing.T) {
 	sc := newDBScript(t)
 	for _, in := range []unit.Port{b, p2} {
@@ -224,14 +224,14 @@ func TestDeadlockBreakerRefused(t *testing.T) {
 	sc, own := dbSuspected(t)
 	good := dbMessage(release(7, 0, own, other))
 	elsewhere := release(7, 0, own, other)
-	elsewhere.Class++
+	elsewhere.Priority++
 	for name, payload := range map[string][]byte{
 		"empty":                 nil,
 		"truncated":             good[:len(good)-1],
 		"path beyond the TLV":   slices.Concat(good[:13], []byte{9}, good[14:]),
 		"index beyond":          slices.Concat(good[:12], []byte{2}, good[13:]),
-		"an election":           AppendElection(nil, Election{Class: class, SPUID: own.SPUID}),
-		"another class":         dbMessage(elsewhere),
+		"an election":           AppendElection(nil, Election{Priority: priority, SPUID: own.SPUID}),
+		"another priority":      dbMessage(elsewhere),
 		"another's hop":         dbMessage(release(7, 1, own, other)),
 		"a stale SPUID":         dbMessage(release(7, 0, Hop{SPUID: own.SPUID + 1, Egress: p})),
 		"a queue not suspected": dbMessage(release(7, 0, Hop{SPUID: 1, Egress: p2})),

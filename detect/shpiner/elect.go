@@ -9,7 +9,7 @@ import (
 
 // send is what a suspected queue sends in every period. One without an SPUID draws one
 // if its switch could resolve a loop there.
-func (s *loopBreaker) send(k *perClass[lbQueue], q detect.Queue) {
+func (s *loopBreaker) send(k *perPriority[lbQueue], q detect.Queue) {
 	e := &k.queues[q.Port]
 	e.passed = 0
 	if e.spuid == 0 && s.hasAlternative(e, q) {
@@ -21,7 +21,7 @@ func (s *loopBreaker) send(k *perClass[lbQueue], q detect.Queue) {
 }
 
 func (s *loopBreaker) sendElection(q detect.Queue, spuid uint32) {
-	s.act.SendFrame(q.Port, AppendElection(s.frame[:0], Election{Class: q.Class, SPUID: spuid}))
+	s.act.SendFrame(q.Port, AppendElection(s.frame[:0], Election{Priority: q.Priority, SPUID: spuid}))
 }
 
 // hasAlternative reports whether whatever in q came from another switch could leave by
@@ -29,7 +29,7 @@ func (s *loopBreaker) sendElection(q detect.Queue, spuid uint32) {
 // yet, are among it. What cannot is logged, once in a suspicion.
 func (s *loopBreaker) hasAlternative(e *lbQueue, q detect.Queue) (some bool) {
 	for in := range unit.Port(s.view.Ports()) {
-		b := detect.Bucket{Port: in, Class: q.Class}
+		b := detect.PG{Port: in, Priority: q.Priority}
 		if s.view.FacesHost(in) || s.view.Held(b, q) == 0 {
 			continue
 		}
@@ -51,19 +51,19 @@ func (s *loopBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok boo
 	if err != nil || s.view.FacesHost(in) || slices.Contains(s.over[:], m.SPUID) {
 		return false
 	}
-	k := s.classes[m.Class]
+	k := s.priorities[m.Priority]
 	if k == nil {
 		return false
 	}
 	for set := k.suspects; set != 0; set &= set - 1 {
-		q := detect.Queue{Port: set.First(), Class: m.Class}
+		q := detect.Queue{Port: set.First(), Priority: m.Priority}
 		if e := &k.queues[q.Port]; e.own && e.spuid == m.SPUID {
 			s.resolve(now, e, in, q)
 			return true
 		}
 	}
 	for set := k.suspects; set != 0; set &= set - 1 {
-		s.receive(&k.queues[set.First()], detect.Queue{Port: set.First(), Class: m.Class}, m.SPUID)
+		s.receive(&k.queues[set.First()], detect.Queue{Port: set.First(), Priority: m.Priority}, m.SPUID)
 	}
 	return true
 }
@@ -86,10 +86,10 @@ func (s *loopBreaker) receive(e *lbQueue, q detect.Queue, spuid uint32) {
 // resolve: q's own SPUID came home at in, so the switch is the master of the loop that
 // goes through in and q.
 func (s *loopBreaker) resolve(now unit.Time, e *lbQueue, in unit.Port, q detect.Queue) {
-	b := detect.Bucket{Port: in, Class: q.Class}
+	b := detect.PG{Port: in, Priority: q.Priority}
 	if !e.from.Has(in) {
 		e.from.Add(in)
-		s.act.Report(detect.Finding{Bucket: b, Queue: q, Label: s.label(q, e.spuid)})
+		s.act.Report(detect.Finding{PG: b, Queue: q, Label: s.label(q, e.spuid)})
 		s.reroute(e, b, q)
 	}
 	if !e.stuck.Has(in) && now >= e.next {
@@ -100,7 +100,7 @@ func (s *loopBreaker) resolve(now unit.Time, e *lbQueue, in unit.Port, q detect.
 
 // reroute keeps the loop's flows from q from now on. If they have no other way, nothing
 // is pushed either: the loop would lock again.
-func (s *loopBreaker) reroute(e *lbQueue, b detect.Bucket, q detect.Queue) {
+func (s *loopBreaker) reroute(e *lbQueue, b detect.PG, q detect.Queue) {
 	if !s.view.Reroutable(b.Port, q) {
 		e.stuck.Add(b.Port)
 		s.act.Refuse(detect.RefusedNoAlternative, b, q)
@@ -111,7 +111,7 @@ func (s *loopBreaker) reroute(e *lbQueue, b detect.Bucket, q detect.Queue) {
 
 // push sends frames of b out of q in spite of the pause, an MTU more each time. They do
 // not end the suspicion of q; the last one may go over the allowance.
-func (s *loopBreaker) push(e *lbQueue, b detect.Bucket, q detect.Queue) {
+func (s *loopBreaker) push(e *lbQueue, b detect.PG, q detect.Queue) {
 	e.steps++
 	bytes := e.steps * s.view.MTU()
 	s.act.Force(b, q, bytes)

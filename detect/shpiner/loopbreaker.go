@@ -95,24 +95,24 @@ func (s *loopBreaker) Deadline() unit.Time { return s.monitor.Due() }
 // Tick is the end of a period: each queue that is still suspected sends.
 func (s *loopBreaker) Tick(now unit.Time) {
 	s.monitor.Sample(now)
-	for c, k := range s.classes.lossless() {
+	for c, k := range s.priorities.lossless() {
 		suspects := s.monitor.Suspects(c)
 		for set := k.suspects &^ suspects; set != 0; set &= set - 1 {
-			s.clear(k, detect.Queue{Port: set.First(), Class: c})
+			s.clear(k, detect.Queue{Port: set.First(), Priority: c})
 		}
 		k.suspects = suspects
 		for set := suspects; set != 0; set &= set - 1 {
-			s.send(k, detect.Queue{Port: set.First(), Class: c})
+			s.send(k, detect.Queue{Port: set.First(), Priority: c})
 		}
 	}
 }
 
 // clear forgets q, which moves again.
-func (s *loopBreaker) clear(k *perClass[lbQueue], q detect.Queue) {
+func (s *loopBreaker) clear(k *perPriority[lbQueue], q detect.Queue) {
 	e := &k.queues[q.Port]
 	s.retire(e)
 	if e.steps > 0 {
-		s.act.Force(detect.Bucket{Port: e.from.First(), Class: q.Class}, q, 0)
+		s.act.Force(detect.PG{Port: e.from.First(), Priority: q.Priority}, q, 0)
 	}
 	*e = lbQueue{}
 }

@@ -18,8 +18,8 @@ func masters(r *oracle.Result) (all []unit.NodeID, pushed int) {
 		switch {
 		case m.Action == detect.ActionForce:
 			pushed += m.Amount
-		case m.Action == detect.ActionAvoid && !slices.Contains(all, m.Bucket.Node):
-			all = append(all, m.Bucket.Node)
+		case m.Action == detect.ActionAvoid && !slices.Contains(all, m.PG.Node):
+			all = append(all, m.PG.Node)
 		}
 	}
 	return all, pushed

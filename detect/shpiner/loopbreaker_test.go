@@ -14,13 +14,13 @@ type lbScript = script[uint32]
 func newLBScript(t *testing.T) *lbScript { return newScript(t, NewLoopBreaker, lbMessage, lbParse) }
 
 func lbMessage(spuid uint32) []byte {
-	return AppendElection(nil, Election{Class: class, SPUID: spuid})
+	return AppendElection(nil, Election{Priority: priority, SPUID: spuid})
 }
 
 func lbParse(payload []byte) (uint32, error) {
 	m, err := ParseElection(payload)
-	if err == nil && m.Class != class {
-		err = fmt.Errorf("class %d", m.Class)
+	if err == nil && m.Priority != priority {
+		err = fmt.Errorf("priority %d", m.Priority)
 	}
 	return m.SPUID, err
 }
@@ -235,8 +235,8 @@ func TestLoopBreakerRefused(t *testing.T) {
 	for _, payload := range [][]byte{
 		nil,
 		lbMessage(own)[:11],
-		AppendElection(nil, Election{Class: class + 1, SPUID: own}),
-		AppendPath(nil, Path{Class: class, Index: 1, Hops: []Hop{{SPUID: own, Egress: p}}}),
+		AppendElection(nil, Election{Priority: priority + 1, SPUID: own}),
+		AppendPath(nil, Path{Priority: priority, Index: 1, Hops: []Hop{{SPUID: own, Egress: p}}}),
 	} {
 		sc.Refuse(b, payload)
 	}

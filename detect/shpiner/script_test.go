@@ -15,10 +15,10 @@ import (
 const b, p, p2, h = detecttest.In, detecttest.Out, detecttest.Aside, detecttest.Host
 
 const (
-	class  = detecttest.Class
-	hop    = 10 * unit.Microsecond
-	period = PeriodHops * hop
-	whole  = SuspectHops * hop // how long a queue has to stand until it is suspected
+	priority = detecttest.Priority
+	hop      = 10 * unit.Microsecond
+	period   = PeriodHops * hop
+	whole    = SuspectHops * hop // how long a queue has to stand until it is suspected
 )
 
 // script is one switch. It has no neighbours: a message that its system sends is recorded,

@@ -1,7 +1,7 @@
 // What both systems of "Unlocking Credit Loop Deadlocks" (Shpiner
 // et al.) begin with: which egress queues are suspected of a deadlock (section 3.2.1).
 //
-//	every period:  bytes left, backlog  -->  Monitor  -->  suspects of each class
+//	every period:  bytes left, backlog  -->  Monitor  -->  suspects of each priority
 //
 // A queue is suspected when, for the whole of the suspect time, no byte left it and
 // some waited in it. The paper leaves that time to the operator: "hundreds of
@@ -35,10 +35,10 @@ const samples = SuspectHops / PeriodHops
 
 // Monitor samples the queues of one switch. Make it with NewMonitor.
 type Monitor struct {
-	view    detect.View
-	period  unit.Time
-	due     unit.Time
-	classes classes[stallQueue]
+	view       detect.View
+	period     unit.Time
+	due        unit.Time
+	priorities priorities[stallQueue]
 }
 
 // stallQueue is what is remembered of an egress queue.
@@ -50,7 +50,7 @@ type stallQueue struct {
 
 // NewMonitor is a Monitor that has seen nothing.
 func NewMonitor(v detect.View) *Monitor {
-	return &Monitor{view: v, period: PeriodHops * v.Hop(), due: unit.Never, classes: newClasses[stallQueue](v)}
+	return &Monitor{view: v, period: PeriodHops * v.Hop(), due: unit.Never, priorities: newPriorities[stallQueue](v)}
 }
 
 // Period is the time from a sample to the next.
@@ -69,10 +69,10 @@ func (m *Monitor) Due() unit.Time { return m.due }
 // Sample looks at all queues, and sets when to look again.
 func (m *Monitor) Sample(now unit.Time) {
 	waiting := false
-	for c, k := range m.classes.lossless() {
+	for c, k := range m.priorities.lossless() {
 		k.suspects = 0
 		for p := range k.queues {
-			q := detect.Queue{Port: unit.Port(p), Class: c}
+			q := detect.Queue{Port: unit.Port(p), Priority: c}
 			k.queues[p].sample(m.view, q)
 			waiting = waiting || m.view.Backlog(q) > 0
 			if k.queues[p].stuck >= samples {
@@ -94,20 +94,20 @@ func (k *stallQueue) sample(v detect.View, q detect.Queue) {
 	k.stuck = min(k.stuck+1, samples)
 }
 
-// Suspects are the ports whose queues of class c the last sample suspected; none of a
-// class that is not lossless.
+// Suspects are the ports whose queues of priority c the last sample suspected; none of a
+// priority that is not lossless.
 func (m *Monitor) Suspects(c unit.Priority) unit.PortSet {
-	if k := m.classes[c]; k != nil {
+	if k := m.priorities[c]; k != nil {
 		return k.suspects
 	}
 	return 0
 }
 
-// Discount says that up to this many bytes will leave q, whose class is lossless, and
+// Discount says that up to this many bytes will leave q, whose priority is lossless, and
 // prove nothing: they are pushed out in spite of a pause.
 func (m *Monitor) Discount(q detect.Queue, bytes int) {
-	m.classes[q.Class].queues[q.Port].pushed += uint64(bytes)
+	m.priorities[q.Priority].queues[q.Port].pushed += uint64(bytes)
 }
 
 // StateBytes is the size of the Monitor's state.
-func (m *Monitor) StateBytes() int { return m.classes.size() }
+func (m *Monitor) StateBytes() int { return m.priorities.size() }

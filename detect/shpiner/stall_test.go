@@ -14,7 +14,7 @@ type alone struct {
 	*Monitor
 }
 
-func (a alone) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
+func (a alone) Enqueue(now unit.Time, _ detect.PG, _ detect.Queue, _ detect.FlowID, _ int) {
 	a.Queued(now)
 }
 func (a alone) Deadline() unit.Time { return a.Due() }
@@ -42,7 +42,7 @@ func (sc stallScript) want(at unit.Time, ports ...unit.Port) {
 	for _, p := range ports {
 		want.Add(p)
 	}
-	if got := sc.Suspects(class); got != want {
+	if got := sc.Suspects(priority); got != want {
 		sc.Errorf("at %d us ports %b are suspected, want %b", at/unit.Microsecond, got, want)
 	}
 }
@@ -94,7 +94,7 @@ func TestDiscount(t *testing.T) {
 	sc := newStallScript(t)
 	sc.Enqueue(b, p, 10_000)
 	sc.want(whole, p)
-	sc.Discount(detect.Queue{Port: p, Class: class}, 3000)
+	sc.Discount(detect.Queue{Port: p, Priority: priority}, 3000)
 	sc.Leave(b, p, 3000)
 	sc.want(whole+period, p)
 	sc.Leave(b, p, 1)
@@ -114,13 +114,13 @@ func TestHostsAndDeadLinks(t *testing.T) {
 	sc.want(2*whole, b, p, p2)
 }
 
-func TestOtherClassesHaveNoSuspects(t *testing.T) {
+func TestOtherPrioritiesHaveNoSuspects(t *testing.T) {
 	sc := newStallScript(t)
 	sc.Enqueue(b, p, 1000)
 	sc.want(whole, p)
 	for c := range unit.Priority(unit.Priorities) {
-		if got := sc.Suspects(c); c != class && got != 0 {
-			t.Errorf("class %d: %b, want none", c, got)
+		if got := sc.Suspects(c); c != priority && got != 0 {
+			t.Errorf("priority %d: %b, want none", c, got)
 		}
 	}
 }

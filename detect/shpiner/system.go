@@ -17,50 +17,50 @@ type system[Q any] struct {
 	act         detect.Actions
 	monitor     *Monitor
 	random      stat.Rand
-	classes     classes[Q]
+	priorities  priorities[Q]
 }
 
 func newSystem[Q any](v detect.View, a detect.Actions) system[Q] {
-	return system[Q]{view: v, act: a, monitor: NewMonitor(v), random: stat.Rand(v.Self()) << 32, classes: newClasses[Q](v)}
+	return system[Q]{view: v, act: a, monitor: NewMonitor(v), random: stat.Rand(v.Self()) << 32, priorities: newPriorities[Q](v)}
 }
 
 // Enqueue has the monitor sample, now that a frame waits.
-func (s *system[Q]) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
+func (s *system[Q]) Enqueue(now unit.Time, _ detect.PG, _ detect.Queue, _ detect.FlowID, _ int) {
 	s.monitor.Queued(now)
 }
 
 // size is what is remembered but for messages that were, in bytes.
 func (s *system[Q]) size() int {
-	return s.monitor.StateBytes() + int(unsafe.Sizeof(s.random)) + s.classes.size()
+	return s.monitor.StateBytes() + int(unsafe.Sizeof(s.random)) + s.priorities.size()
 }
 
 // label is q and its SPUID in the form in which findings are reported. The switch and its port name
 // the queue; there is room only for the lower half of the SPUID.
 func (s *system[Q]) label(q detect.Queue, spuid uint32) itsyhdr.TLV {
 	return itsyhdr.TLV{
-		Kind: itsyhdr.KindLabel, Class: q.Class,
+		Kind: itsyhdr.KindLabel, Priority: q.Priority,
 		Initiator: unit.NodePort{Node: s.view.Self(), Port: q.Port}, Seq: uint16(spuid),
 	}
 }
 
-// classes is what is remembered of the classes of a switch; nil of a lossy one.
-type classes[Q any] [unit.Priorities]*perClass[Q]
+// priorities is what is remembered of the priorities of a switch; nil of a lossy one.
+type priorities[Q any] [unit.Priorities]*perPriority[Q]
 
-type perClass[Q any] struct {
+type perPriority[Q any] struct {
 	queues   []Q          // by port
 	suspects unit.PortSet // at the last sample
 }
 
-func newClasses[Q any](v detect.View) (all classes[Q]) {
+func newPriorities[Q any](v detect.View) (all priorities[Q]) {
 	for set := v.Lossless(); set != 0; set &= set - 1 {
-		all[set.First()] = &perClass[Q]{queues: make([]Q, v.Ports())}
+		all[set.First()] = &perPriority[Q]{queues: make([]Q, v.Ports())}
 	}
 	return all
 }
 
 // lossless is a range over those that are not nil, in order.
-func (all *classes[Q]) lossless() iter.Seq2[unit.Priority, *perClass[Q]] {
-	return func(yield func(unit.Priority, *perClass[Q]) bool) {
+func (all *priorities[Q]) lossless() iter.Seq2[unit.Priority, *perPriority[Q]] {
+	return func(yield func(unit.Priority, *perPriority[Q]) bool) {
 		for c, k := range all {
 			if k != nil && !yield(unit.Priority(c), k) {
 				return
@@ -69,7 +69,7 @@ func (all *classes[Q]) lossless() iter.Seq2[unit.Priority, *perClass[Q]] {
 	}
 }
 
-func (all *classes[Q]) size() (n int) {
+func (all *priorities[Q]) size() (n int) {
 	var queue Q
 	for _, k := range all.lossless() {
 		n += int(unsafe.Sizeof(*k)) + len(k.queues)*int(unsafe.Sizeof(queue))

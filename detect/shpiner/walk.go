@@ -8,9 +8,9 @@ import (
 )
 
 // begin sends a path that begins with q.
-func (s *deadlockBreaker) begin(k *perClass[dbQueue], q detect.Queue) {
+func (s *deadlockBreaker) begin(k *perPriority[dbQueue], q detect.Queue) {
 	s.hops[0] = Hop{SPUID: k.queues[q.Port].spuid, Egress: q.Port}
-	s.send(q.Port, Path{Phase: Detection, Class: q.Class, Nonce: s.random.ID(), Index: 1, Hops: s.hops[:1]})
+	s.send(q.Port, Path{Phase: Detection, Priority: q.Priority, Nonce: s.random.ID(), Index: 1, Hops: s.hops[:1]})
 }
 
 func (s *deadlockBreaker) send(out unit.Port, m Path) {
@@ -23,7 +23,7 @@ func (s *deadlockBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok
 	if err != nil || s.view.FacesHost(in) {
 		return false
 	}
-	k := s.classes[m.Class]
+	k := s.priorities[m.Priority]
 	switch {
 	case k == nil:
 		return false
@@ -37,18 +37,18 @@ func (s *deadlockBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok
 	return true
 }
 
-// owns reports whether h is a queue of the switch in class k, by the SPUID of its last suspicion.
-func owns(k *perClass[dbQueue], h Hop) bool {
+// owns reports whether h is a queue of the switch in priority k, by the SPUID of its last suspicion.
+func owns(k *perPriority[dbQueue], h Hop) bool {
 	return int(h.Egress) < len(k.queues) && k.queues[h.Egress].spuid == h.SPUID
 }
 
 // extend adds one of the suspected queues that hold frames of the port by which the
 // path came, and sends it on. If there is none, the path ends.
-func (s *deadlockBreaker) extend(k *perClass[dbQueue], in unit.Port, m Path) {
-	b := detect.Bucket{Port: in, Class: m.Class}
+func (s *deadlockBreaker) extend(k *perPriority[dbQueue], in unit.Port, m Path) {
+	b := detect.PG{Port: in, Priority: m.Priority}
 	ways := k.suspects
 	for set := ways; set != 0; set &= set - 1 {
-		if p := set.First(); s.view.Held(b, detect.Queue{Port: p, Class: m.Class}) == 0 {
+		if p := set.First(); s.view.Held(b, detect.Queue{Port: p, Priority: m.Priority}) == 0 {
 			ways.Remove(p)
 		}
 	}
@@ -57,7 +57,7 @@ func (s *deadlockBreaker) extend(k *perClass[dbQueue], in unit.Port, m Path) {
 	}
 	out := ways.Nth(s.random.Below(ways.Len()))
 	if len(m.Hops) == MaxHops {
-		s.act.Refuse(detect.RefusedPathFull, b, detect.Queue{Port: out, Class: m.Class})
+		s.act.Refuse(detect.RefusedPathFull, b, detect.Queue{Port: out, Priority: m.Priority})
 		return
 	}
 	m.Hops = append(m.Hops, Hop{SPUID: k.queues[out].spuid, Egress: out})
@@ -69,14 +69,14 @@ func (s *deadlockBreaker) extend(k *perClass[dbQueue], in unit.Port, m Path) {
 // closed here too, which needs frames of in in that queue, and the queue is suspected,
 // the second lap begins; unless another switch of the loop was faster, and its lap has
 // been here.
-func (s *deadlockBreaker) found(now unit.Time, k *perClass[dbQueue], in unit.Port, m Path, at int) (ok bool) {
-	b, q := detect.Bucket{Port: in, Class: m.Class}, detect.Queue{Port: m.Hops[at].Egress, Class: m.Class}
+func (s *deadlockBreaker) found(now unit.Time, k *perPriority[dbQueue], in unit.Port, m Path, at int) (ok bool) {
+	b, q := detect.PG{Port: in, Priority: m.Priority}, detect.Queue{Port: m.Hops[at].Egress, Priority: m.Priority}
 	if !k.suspects.Has(q.Port) || s.view.Held(b, q) == 0 || s.isReleased(b, q) {
 		return true
 	}
 	if e := &k.queues[q.Port]; !e.reported {
 		e.reported = true
-		s.act.Report(detect.Finding{Bucket: b, Queue: q, Label: s.label(q, e.spuid)})
+		s.act.Report(detect.Finding{PG: b, Queue: q, Label: s.label(q, e.spuid)})
 	}
 	m.Phase, m.Index = Release, at
 	return s.release(now, k, in, m)

@@ -52,7 +52,7 @@ import (
 const DLDRName = "sai-dldr"
 
 // DLDRConfig is the two intervals, which SAI has in milliseconds and by traffic class. Here
-// they are the same for all classes.
+// they are the same for all priorities.
 type DLDRConfig struct {
 	Detection unit.Time // SAI_SWITCH_ATTR_PFC_TC_DLD_INTERVAL
 	Recovery  unit.Time // SAI_SWITCH_ATTR_PFC_TC_DLR_INTERVAL
@@ -119,9 +119,9 @@ func (d *dldr) Deadline() unit.Time { return d.next }
 // Tick detects and restores the queues whose timer has run out.
 func (d *dldr) Tick(now unit.Time) {
 	d.next = unit.Never
-	for class, of := range d.queues {
+	for priority, of := range d.queues {
 		for port := range of {
-			q := detect.Queue{Port: unit.Port(port), Class: unit.Priority(class)}
+			q := detect.Queue{Port: unit.Port(port), Priority: unit.Priority(priority)}
 			switch s := &of[port]; {
 			case s.timer > now:
 				d.next = min(d.next, s.timer)
@@ -131,7 +131,7 @@ func (d *dldr) Tick(now unit.Time) {
 			default:
 				s.recovering = true
 				d.start(q, now+d.cfg.Recovery)
-				d.act.Report(detect.Finding{Bucket: detect.Largest(d.view, q), Queue: q})
+				d.act.Report(detect.Finding{PG: detect.Largest(d.view, q), Queue: q})
 				d.act.Flush(q, true)
 			}
 		}

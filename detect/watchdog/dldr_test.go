@@ -27,10 +27,10 @@ type dldrStub struct {
 	asked []string
 }
 
-func (s *dldrStub) Ports() int              { return s.ports }
-func (s *dldrStub) Lossless() unit.ClassSet { return 1<<class | 1<<4 }
+func (s *dldrStub) Ports() int                 { return s.ports }
+func (s *dldrStub) Lossless() unit.PrioritySet { return 1<<priority | 1<<4 }
 
-func (s *dldrStub) Held(b detect.Bucket, at detect.Queue) int {
+func (s *dldrStub) Held(b detect.PG, at detect.Queue) int {
 	if at != q || b.Port != in {
 		return 0
 	}
@@ -38,11 +38,11 @@ func (s *dldrStub) Held(b detect.Bucket, at detect.Queue) int {
 }
 
 func (s *dldrStub) Report(f detect.Finding) {
-	s.asked = append(s.asked, fmt.Sprintf("report %d.%d > %d.%d", f.Bucket.Port, f.Bucket.Class, f.Queue.Port, f.Queue.Class))
+	s.asked = append(s.asked, fmt.Sprintf("report %d.%d > %d.%d", f.PG.Port, f.PG.Priority, f.Queue.Port, f.Queue.Priority))
 }
 
 func (s *dldrStub) Flush(at detect.Queue, on bool) {
-	s.asked = append(s.asked, fmt.Sprintf("flush %d.%d %v", at.Port, at.Class, on))
+	s.asked = append(s.asked, fmt.Sprintf("flush %d.%d %v", at.Port, at.Priority, on))
 }
 
 func startDLDR(t *testing.T, c DLDRConfig) *dldrScript {
@@ -125,7 +125,7 @@ func TestFlickerIsNoDeadlock(t *testing.T) {
 // Each queue has a timer of its own.
 func TestManyQueues(t *testing.T) {
 	sc := startDLDR(t, DefaultDLDR())
-	other := detect.Queue{Port: 3, Class: 4}
+	other := detect.Queue{Port: 3, Priority: 4}
 	sc.pause(true)
 	sc.until(100 * ms)
 	sc.dldr.Pause(sc.now, other, itsyhdr.TLV{}, true)

@@ -46,7 +46,7 @@
 //   - the switches of a deadlock do not know of each other: those whose polls come
 //     before a resume has gone round all drop, far more than it takes;
 //   - while a queue drops, it drops the frames of all flows in it and all that come
-//     in by its port in its class, until the far end has been silent for the
+//     in by its port in its priority, until the far end has been silent for the
 //     restoration time; a far end that stays XOFF is never silent;
 //   - what formed a deadlock forms it again once the queue is restored;
 //   - a pause that is refreshed less often than the restoration time looks like its

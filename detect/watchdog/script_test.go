@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	ms    = unit.Millisecond
-	class = unit.Priority(3)
+	ms       = unit.Millisecond
+	priority = unit.Priority(3)
 )
 
 // q is the queue of the scripts; in is the port whose bytes wait in it.
-var q = detect.Queue{Port: 1, Class: class}
+var q = detect.Queue{Port: 1, Priority: priority}
 
 const in = unit.Port(2)
 
@@ -43,14 +43,14 @@ type stub struct {
 	asked    []string
 }
 
-func (s *stub) Self() unit.NodeID       { return 0 }
-func (s *stub) Ports() int              { return s.ports }
-func (s *stub) Lossless() unit.ClassSet { return 1<<class | 1<<4 }
+func (s *stub) Self() unit.NodeID          { return 0 }
+func (s *stub) Ports() int                 { return s.ports }
+func (s *stub) Lossless() unit.PrioritySet { return 1<<priority | 1<<4 }
 
 func (s *stub) Paused(at detect.Queue) bool { return at == q && s.paused }
 
-func (s *stub) Held(b detect.Bucket, at detect.Queue) int {
-	if at != q || b.Class != class {
+func (s *stub) Held(b detect.PG, at detect.Queue) int {
+	if at != q || b.Priority != priority {
 		return 0
 	}
 	return s.bytes[b.Port]
@@ -58,7 +58,7 @@ func (s *stub) Held(b detect.Bucket, at detect.Queue) int {
 
 func (s *stub) Backlog(at detect.Queue) (n int) {
 	for p := range s.ports {
-		n += s.Held(detect.Bucket{Port: unit.Port(p), Class: class}, at)
+		n += s.Held(detect.PG{Port: unit.Port(p), Priority: priority}, at)
 	}
 	return n
 }
@@ -89,7 +89,7 @@ func (s *stub) Discard(at detect.Queue, on bool) { s.ask("discard", at, on) }
 func (s *stub) Flush(at detect.Queue, on bool)   { s.ask("flush", at, on) }
 func (s *stub) Ignore(at detect.Queue, on bool)  { s.ask("ignore", at, on) }
 func (s *stub) ask(what string, at detect.Queue, on bool) {
-	s.asked = append(s.asked, fmt.Sprintf("%s %d.%d %v", what, at.Port, at.Class, on))
+	s.asked = append(s.asked, fmt.Sprintf("%s %d.%d %v", what, at.Port, at.Priority, on))
 }
 
 // start makes the switch and its watchdog.

@@ -57,7 +57,7 @@ func play(t *testing.T, name string, f detect.Factory, old, text string) game {
 		for p := range unit.Port(sw.Ports()) {
 			g.lost += sw.Counters(p).LosslessLost
 			for c := range unit.Priority(unit.Priorities) {
-				g.add(dogs[0].Stats(detect.Queue{Port: p, Class: c}))
+				g.add(dogs[0].Stats(detect.Queue{Port: p, Priority: c}))
 			}
 		}
 		dogs = dogs[1:]

@@ -12,7 +12,7 @@ type Stats struct {
 	Last     Packets `json:"last"`     // during the latest one (..._LAST)
 }
 
-// Packets are frames of a queue's port and class while storms lasted.
+// Packets are frames of a queue's port and priority while storms lasted.
 type Packets struct {
 	Tx        uint64 `json:"tx"`         // left the queue (..._TX_PACKETS)
 	TxDropped uint64 `json:"tx_dropped"` // dropped in the queue or on the way to it (..._TX_DROPPED_PACKETS)
@@ -20,12 +20,12 @@ type Packets struct {
 	RxDropped uint64 `json:"rx_dropped"` // dropped as they came in (..._RX_DROPPED_PACKETS)
 }
 
-// Stats are q's counters at this instant; zero if its class is not lossless.
+// Stats are q's counters at this instant; zero if its priority is not lossless.
 func (w *Watchdog) Stats(q detect.Queue) Stats {
-	if w.queues[q.Class] == nil {
+	if w.queues[q.Priority] == nil {
 		return Stats{}
 	}
-	s := w.queues[q.Class][q.Port]
+	s := w.queues[q.Priority][q.Port]
 	if s.stats.Stormed {
 		s.count(w.view.Frames(q))
 	}

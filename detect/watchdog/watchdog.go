@@ -22,7 +22,7 @@ type Watchdog struct {
 	queues perQueue[queue]
 }
 
-// perQueue is what is known of each queue, by class and port; nil for a lossy class.
+// perQueue is what is known of each queue, by priority and port; nil for a lossy priority.
 type perQueue[T any] [unit.Priorities][]T
 
 // newPerQueue has first for each lossless queue.
@@ -33,7 +33,7 @@ func newPerQueue[T any](v detect.View, first T) (all perQueue[T]) {
 	return all
 }
 
-func (all *perQueue[T]) of(q detect.Queue) *T { return &all[q.Class][q.Port] }
+func (all *perQueue[T]) of(q detect.Queue) *T { return &all[q.Priority][q.Port] }
 
 func (all *perQueue[T]) size() (n int) {
 	var one T
@@ -103,10 +103,10 @@ func (w *Watchdog) Config() Config { return w.cfg }
 // Release ends all storms and what is being done about them, for a watchdog about to be
 // taken out of its switch.
 func (w *Watchdog) Release() {
-	for class, of := range w.queues {
+	for priority, of := range w.queues {
 		for port := range of {
 			if of[port].stats.Stormed {
-				w.restored(detect.Queue{Port: unit.Port(port), Class: unit.Priority(class)})
+				w.restored(detect.Queue{Port: unit.Port(port), Priority: unit.Priority(priority)})
 			}
 		}
 	}
@@ -127,9 +127,9 @@ func (w *Watchdog) Tick(now unit.Time) {
 	elapsed := now - w.last
 	w.last = now
 	w.next = unit.NextTick(now-w.phase, w.cfg.Poll) + w.phase
-	for class, of := range w.queues {
+	for priority, of := range w.queues {
 		for port := range of {
-			w.poll(elapsed, detect.Queue{Port: unit.Port(port), Class: unit.Priority(class)})
+			w.poll(elapsed, detect.Queue{Port: unit.Port(port), Priority: unit.Priority(priority)})
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (w *Watchdog) storm(q detect.Queue) {
 	s.left = w.cfg.Restoration
 	s.pauses = w.view.PausesSeen(q)
 	s.mark = w.view.Frames(q)
-	w.act.Report(detect.Finding{Bucket: detect.Largest(w.view, q), Queue: q})
+	w.act.Report(detect.Finding{PG: detect.Largest(w.view, q), Queue: q})
 	w.mitigate(q, true)
 }
 

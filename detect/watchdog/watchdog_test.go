@@ -81,14 +81,14 @@ func TestPollsThatAreNotExact(t *testing.T) {
 	sc.wantStorms(1, 0)
 }
 
-// Bytes of the bucket that waits most name the finding; it has no trigger.
-func TestFindingNamesLargestBucket(t *testing.T) {
+// Bytes of the priority group that waits most name the finding; it has no trigger.
+func TestFindingNamesLargestPG(t *testing.T) {
 	sc := start(t, Default())
 	sc.standstill()
 	sc.bytes[0], sc.bytes[3] = 20_000, 30_001
 	sc.until(1000 * ms)
 	sc.wantStorms(1, 0)
-	if want := (detect.Finding{Bucket: detect.Bucket{Port: 3, Class: class}, Queue: q}); len(sc.findings) == 1 && sc.findings[0] != want {
+	if want := (detect.Finding{PG: detect.PG{Port: 3, Priority: priority}, Queue: q}); len(sc.findings) == 1 && sc.findings[0] != want {
 		t.Errorf("reported %+v, want %+v", sc.findings[0], want)
 	}
 }
@@ -258,7 +258,7 @@ func TestStats(t *testing.T) {
 		Stormed: true, Detected: 2, Restored: 1,
 		All: Packets{Tx: 1, TxDropped: 110, Rx: 2, RxDropped: 30}, Last: Packets{TxDropped: 100},
 	})
-	wantStats(t, "of a lossy class", sc.dog.Stats(detect.Queue{Port: 1, Class: 0}), Stats{})
+	wantStats(t, "of a lossy priority", sc.dog.Stats(detect.Queue{Port: 1, Priority: 0}), Stats{})
 }
 
 // A watchdog that is taken out ends its storms, and one that takes its place goes on counting.

@@ -227,42 +227,42 @@ func TestRandomLogs(t *testing.T) {
 // Every type of event has a text of its own that names its ports.
 func TestText(t *testing.T) {
 	node := &event.Node{ID: 1, Name: "s1", Ports: []string{"a", "b"}}
-	label := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9}
+	label := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 3, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9}
 	for _, tt := range []struct {
 		event event.Event
 		want  string
 	}{
-		{event.Event{Type: event.XOFF, Class: 3, Out: 1, OutClass: 3, Bytes: 41000, Period: 2}, "priority group a:3 XOFF: holds 41000 bytes, the last queued at b:3 (period 2)"},
-		{event.Event{Type: event.XON, Class: 3, Bytes: 9, Period: 2}, "priority group a:3 XON: holds 9 bytes (period 2)"},
-		{event.Event{Type: event.PauseSent, Class: 3, Period: 2}, "pause sent for a:3 (period 2)"},
-		{event.Event{Type: event.ResumeSent, Class: 3, Period: 2}, "resume sent for a:3 (period 2)"},
-		{event.Event{Type: event.RefreshSent, Class: 3, Period: 2}, "pause repeated for a:3 (period 2)"},
-		{event.Event{Type: event.Paused, Out: 1, OutClass: 3, Period: 4, HasPeriod: true}, "queue b:3 paused (period 4)"},
-		{event.Event{Type: event.Paused, Out: 1, OutClass: 3}, "queue b:3 paused"},
-		{event.Event{Type: event.Resumed, Out: 1, OutClass: 3}, "queue b:3 resumed"},
-		{event.Event{Type: event.Expired, Out: 1, OutClass: 3}, "queue b:3 goes on: its pause ran out"},
-		{event.Event{Type: event.Held, Class: 3, Out: 1, OutClass: 3, Bytes: 7, Limit: 8}, "paused queue b:3 holds 7 bytes of priority group a:3 (XON 8)"},
-		{event.Event{Type: event.StrongCreated, Class: 3, Out: 1, OutClass: 3, Bytes: 9, Limit: 8}, "wait begins: priority group a:3, queue b:3, 9 bytes (XON 8)"},
-		{event.Event{Type: event.StrongRemoved, Class: 3, Out: 1, OutClass: 3, Bytes: 9, Limit: 8}, "wait ends: priority group a:3, queue b:3, 9 bytes (XON 8)"},
-		{event.Event{Type: event.Trace, Step: detect.StepMint, Port: 0, Class: 3, Out: unit.NoPort, Label: label}, "detector: mint, priority group a:3, label class 3 from 5.2 seq 9 hops 0 period 0"},
-		{event.Event{Type: event.Deadlock, Class: 3, Out: 1, OutClass: 3, Trigger: unit.NodePort{Node: 7, Port: 1}, OnLoop: true}, "DEADLOCK declared, queue b:3, priority group a:3, initial trigger c to-d on the loop"},
+		{event.Event{Type: event.XOFF, Priority: 3, Out: 1, OutPriority: 3, Bytes: 41000, Period: 2}, "priority group a:3 XOFF: holds 41000 bytes, the last queued at b:3 (period 2)"},
+		{event.Event{Type: event.XON, Priority: 3, Bytes: 9, Period: 2}, "priority group a:3 XON: holds 9 bytes (period 2)"},
+		{event.Event{Type: event.PauseSent, Priority: 3, Period: 2}, "pause sent for a:3 (period 2)"},
+		{event.Event{Type: event.ResumeSent, Priority: 3, Period: 2}, "resume sent for a:3 (period 2)"},
+		{event.Event{Type: event.RefreshSent, Priority: 3, Period: 2}, "pause repeated for a:3 (period 2)"},
+		{event.Event{Type: event.Paused, Out: 1, OutPriority: 3, Period: 4, HasPeriod: true}, "queue b:3 paused (period 4)"},
+		{event.Event{Type: event.Paused, Out: 1, OutPriority: 3}, "queue b:3 paused"},
+		{event.Event{Type: event.Resumed, Out: 1, OutPriority: 3}, "queue b:3 resumed"},
+		{event.Event{Type: event.Expired, Out: 1, OutPriority: 3}, "queue b:3 goes on: its pause ran out"},
+		{event.Event{Type: event.Held, Priority: 3, Out: 1, OutPriority: 3, Bytes: 7, Limit: 8}, "paused queue b:3 holds 7 bytes of priority group a:3 (XON 8)"},
+		{event.Event{Type: event.StrongCreated, Priority: 3, Out: 1, OutPriority: 3, Bytes: 9, Limit: 8}, "wait begins: priority group a:3, queue b:3, 9 bytes (XON 8)"},
+		{event.Event{Type: event.StrongRemoved, Priority: 3, Out: 1, OutPriority: 3, Bytes: 9, Limit: 8}, "wait ends: priority group a:3, queue b:3, 9 bytes (XON 8)"},
+		{event.Event{Type: event.Trace, Step: detect.StepMint, Port: 0, Priority: 3, Out: unit.NoPort, Label: label}, "detector: mint, priority group a:3, label priority 3 from 5.2 seq 9 hops 0 period 0"},
+		{event.Event{Type: event.Deadlock, Priority: 3, Out: 1, OutPriority: 3, Trigger: unit.NodePort{Node: 7, Port: 1}, OnLoop: true}, "DEADLOCK declared, queue b:3, priority group a:3, initial trigger c to-d on the loop"},
 		{
-			event.Event{Type: event.Cause, Class: 3, Out: 1, OutClass: 3, Cause: detect.CauseContention, Rank: 2, Confidence: 70, Trigger: unit.NodePort{Node: 7, Port: 1}, Flow: 0xab},
+			event.Event{Type: event.Cause, Priority: 3, Out: 1, OutPriority: 3, Cause: detect.CauseContention, Rank: 2, Confidence: 70, Trigger: unit.NodePort{Node: 7, Port: 1}, Flow: 0xab},
 			"cause 2, 70 %: contention at c to-d off the loop, flow 000000ab, queue b:3, priority group a:3",
 		},
 		{
-			event.Event{Type: event.Cause, Class: 3, Out: 1, OutClass: 3, Cause: detect.CauseFlooding, Rank: 2, Confidence: 10, Together: true},
+			event.Event{Type: event.Cause, Priority: 3, Out: 1, OutPriority: 3, Cause: detect.CauseFlooding, Rank: 2, Confidence: 10, Together: true},
 			"cause 2, 10 %, together with 1: flooding, queue b:3, priority group a:3",
 		},
 		{event.Event{Type: event.LinkUp, Port: 1}, "link b up"},
 		{event.Event{Type: event.LinkDown, Port: 2}, "link port 2 down"},
 		{event.Event{Type: event.Rerouted, Out: 1, Bytes: 4}, "route 4 rerouted to backup port b"},
-		{event.Event{Type: event.Acted, Action: detect.ActionDrop, Class: 3, Out: 1, OutClass: 3, Bytes: 5}, "action: drop 5, queue b:3, priority group a:3"},
+		{event.Event{Type: event.Acted, Action: detect.ActionDrop, Priority: 3, Out: 1, OutPriority: 3, Bytes: 5}, "action: drop 5, queue b:3, priority group a:3"},
 		{
-			event.Event{Type: event.Acted, Action: detect.ActionLossy, Port: unit.NoPort, Out: 1, OutClass: 3},
+			event.Event{Type: event.Acted, Action: detect.ActionLossy, Port: unit.NoPort, Out: 1, OutPriority: 3},
 			"action: lossy 0, queue b:3 (the host behind it is the initial trigger; until: the host has not paused for a time)",
 		},
-		{event.Event{Type: event.Refused, Refusal: detect.RefusedPortDown, Port: unit.NoPort, Out: 1, OutClass: 3}, "action not taken: port down, queue b:3"},
+		{event.Event{Type: event.Refused, Refusal: detect.RefusedPortDown, Port: unit.NoPort, Out: 1, OutPriority: 3}, "action not taken: port down, queue b:3"},
 	} {
 		e := Entry{node, tt.event}
 		if got := e.Text(func(unit.NodePort) string { return "c to-d" }); got != tt.want {

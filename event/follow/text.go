@@ -11,20 +11,20 @@ import (
 // texts are those of events that no detector or response is told of. In braces stand fields of the event;
 // {repeated} says how often a pause was repeated before it, if the log has no event of that.
 var texts = map[event.Type]string{
-	event.XOFF:          "priority group {bucket} XOFF: holds {bytes} bytes, the last queued at {queue} {period}",
-	event.Headroom:      "priority group {bucket} has {bytes} bytes in its headroom, and {limit} outside",
-	event.XON:           "priority group {bucket} XON: holds {bytes} bytes {period}",
-	event.PauseSent:     "pause sent for {bucket} {period}",
-	event.ResumeSent:    "resume sent for {bucket} {period}{repeated}",
-	event.RefreshSent:   "pause repeated for {bucket} {period}{repeated}",
+	event.XOFF:          "priority group {priority group} XOFF: holds {bytes} bytes, the last queued at {queue} {period}",
+	event.Headroom:      "priority group {priority group} has {bytes} bytes in its headroom, and {limit} outside",
+	event.XON:           "priority group {priority group} XON: holds {bytes} bytes {period}",
+	event.PauseSent:     "pause sent for {priority group} {period}",
+	event.ResumeSent:    "resume sent for {priority group} {period}{repeated}",
+	event.RefreshSent:   "pause repeated for {priority group} {period}{repeated}",
 	event.Refreshed:     "queue {queue}: its pause is repeated {period}{repeated}",
 	event.Resumed:       "queue {queue} resumed{repeated}",
 	event.Expired:       "queue {queue} goes on: its pause ran out{repeated}",
-	event.Held:          "paused queue {queue} holds {bytes} bytes of priority group {bucket} (XON {limit})",
-	event.StrongCreated: "wait begins: priority group {bucket}, queue {queue}, {bytes} bytes (XON {limit})",
-	event.StrongRemoved: "wait ends: priority group {bucket}, queue {queue}, {bytes} bytes (XON {limit})",
-	event.HostStorm:     "storm: pauses for {bucket} without end",
-	event.HostStormOver: "the storm of pauses for {bucket} is over",
+	event.Held:          "paused queue {queue} holds {bytes} bytes of priority group {priority group} (XON {limit})",
+	event.StrongCreated: "wait begins: priority group {priority group}, queue {queue}, {bytes} bytes (XON {limit})",
+	event.StrongRemoved: "wait ends: priority group {priority group}, queue {queue}, {bytes} bytes (XON {limit})",
+	event.HostStorm:     "storm: pauses for {priority group} without end",
+	event.HostStormOver: "the storm of pauses for {priority group} is over",
 	event.HostSlow:      "slow: drains {bytes} kbit/s",
 	event.HostSlowOver:  "slow no more",
 	event.LinkUp:        "link {port} up",
@@ -35,7 +35,7 @@ var texts = map[event.Type]string{
 // Text describes the event for people, in one line, without the time and the node; name gives
 // the names of other nodes' ports, as Merger.Name does.
 func (e Entry) Text(name func(unit.NodePort) string) string {
-	bucket, queue := e.place(e.Port, e.Class), e.place(e.Out, e.OutClass)
+	pg, queue := e.place(e.Port, e.Priority), e.place(e.Out, e.OutPriority)
 	period, repeated := fmt.Sprintf("(period %d)", e.Period), ""
 	if e.Bytes != 0 {
 		repeated = fmt.Sprintf(", repeated %d times before", e.Bytes)
@@ -47,20 +47,20 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 	case e.Type == event.Paused:
 		text = "queue {queue} paused{repeated}"
 	case !ok:
-		return e.detectorText(bucket, queue, name)
+		return e.detectorText(pg, queue, name)
 	}
-	return strings.NewReplacer("{bucket}", bucket, "{queue}", queue, "{port}", e.name(e.Port), "{out}", e.name(e.Out),
+	return strings.NewReplacer("{priority group}", pg, "{queue}", queue, "{port}", e.name(e.Port), "{out}", e.name(e.Out),
 		"{bytes}", fmt.Sprint(e.Bytes), "{limit}", fmt.Sprint(e.Limit), "{period}", period, "{repeated}", repeated).Replace(text)
 }
 
 // detectorText is Text for detectors and responses.
-func (e Entry) detectorText(bucket, queue string, name func(unit.NodePort) string) string {
+func (e Entry) detectorText(pg, queue string, name func(unit.NodePort) string) string {
 	where := ""
 	if e.Out != unit.NoPort {
 		where += ", queue " + queue
 	}
 	if e.Port != unit.NoPort {
-		where += ", priority group " + bucket
+		where += ", priority group " + pg
 	}
 	switch e.Type {
 	case event.Trace:

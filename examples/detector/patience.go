@@ -1,6 +1,6 @@
 // Package patience is a deadlock detector to begin from, in a module of its own. It takes
 // a queue that has stood paused for a hundred hops for a deadlock, if more than XON bytes
-// of a bucket that is XOFF wait in it.
+// of a priority group that is XOFF wait in it.
 //
 // It keeps the rules of softswitch's own detectors: it reads no clock (now comes in),
 // starts no goroutine, goes through no map, and allocates nothing per frame.
@@ -35,12 +35,12 @@ func (d *detector) Name() string { return "patience" }
 
 func (d *detector) Pause(now unit.Time, q detect.Queue, _ itsyhdr.TLV, fresh bool) {
 	if fresh && !d.view.FacesHost(q.Port) {
-		d.due[q.Class][q.Port] = now + patience*d.view.Hop()
+		d.due[q.Priority][q.Port] = now + patience*d.view.Hop()
 	}
 }
 
 func (d *detector) Resume(_ unit.Time, q detect.Queue, _ bool) {
-	d.due[q.Class][q.Port] = unit.Never
+	d.due[q.Priority][q.Port] = unit.Never
 }
 
 func (d *detector) Deadline() unit.Time {
@@ -56,18 +56,18 @@ func (d *detector) Tick(now unit.Time) {
 		for p, due := range d.due[c] {
 			if due <= now {
 				d.due[c][p] = unit.Never
-				d.declare(detect.Queue{Port: unit.Port(p), Class: unit.Priority(c)})
+				d.declare(detect.Queue{Port: unit.Port(p), Priority: unit.Priority(c)})
 			}
 		}
 	}
 }
 
-// declare reports q once for each bucket that waits for it.
+// declare reports q once for each priority group that waits for it.
 func (d *detector) declare(q detect.Queue) {
 	for in := range unit.Port(d.view.Ports()) {
-		b := detect.Bucket{Port: in, Class: q.Class}
+		b := detect.PG{Port: in, Priority: q.Priority}
 		if on, _ := d.view.XOFF(b); on && d.view.Held(b, q) > d.view.XON(b) {
-			d.act.Report(detect.Finding{Bucket: b, Queue: q})
+			d.act.Report(detect.Finding{PG: b, Queue: q})
 		}
 	}
 }

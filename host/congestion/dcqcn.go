@@ -66,7 +66,7 @@ func (p *ProfileName) UnmarshalText(text []byte) error {
 //     alibaba-edu/High-Precision-Congestion-Control), which scales AI and HAI itself, from
 //     25 Gbit/s. Min, 1 Gbit/s there at every line, is a hundredth of line. Its receiver has no
 //     interval between notifications: a bit of every acknowledgement is one. Its switches' marks,
-//     and that each packet is acknowledged, in the highest class, are no part of it.
+//     and that each packet is acknowledged, in the highest priority, are no part of it.
 //   - nvidia: the defaults of ConnectX firmware. They are the same at every line.
 //
 // Times are the same at every line. The error names what name or line may be.

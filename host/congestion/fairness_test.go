@@ -165,7 +165,7 @@ func TestFairness(t *testing.T) {
 }
 
 // markings are the lines of docs/figures/fairness.md: the paper's thresholds, and the defaults, for
-// buckets that pause at 40,960 bytes, with their pmax and a tenth of it.
+// priority groups that pause at 40,960 bytes, with their pmax and a tenth of it.
 var markings = []marking{
 	{"paper", 5_000, 200_000, 0.01},
 	{"paper", 5_120, 30_720, 0.1},

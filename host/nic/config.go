@@ -16,7 +16,7 @@ const (
 	Stack unit.Port = 1
 )
 
-// SendQueue is the capacity in bytes of each class's queue towards the wire.
+// SendQueue is the capacity in bytes of each priority's queue towards the wire.
 const SendQueue = 256 << 10
 
 // RxBufferMin is the smallest receive buffer in bytes for frames of up to maxFrame: its
@@ -50,9 +50,9 @@ func build(c *Config) (dataplane.Config, error) {
 		// The stack cannot be paused, so the whole send queue is below XOFF.
 		Stack: {StaticTh: max(1, SendQueue-headroom)},
 	}
-	d.Buffer.Shared = c.Lossless.Len() * (pause + SendQueue) // no class takes space from another
-	for class := range d.Weights {
-		d.Weights[class] = 1 // a slow stack takes from all classes in turn
+	d.Buffer.Shared = c.Lossless.Len() * (pause + SendQueue) // no priority takes space from another
+	for priority := range d.Weights {
+		d.Weights[priority] = 1 // a slow stack takes from all priorities in turn
 	}
 	return d, nil
 }

@@ -3,9 +3,9 @@
 //
 //	programs      |        NIC: a switch of two ports         |     fabric
 //	              |                                           |
-//	kernel's  ----+--> send queue of each class, less the  ---+--> wire
+//	kernel's  ----+--> send queue of each priority, less the  ---+--> wire
 //	stack (TAP)   |    paused ones; full: dropped             |
-//	          <---+--- receive buffer of each class, drained <+---
+//	          <---+--- receive buffer of each priority, drained <+---
 //	              |    at once or at a rate; full: PFC        |
 //
 // It is a configuration of dataplane.Switch, not another machine: a bridge between port

@@ -56,7 +56,7 @@ func newSlackNIC(t testing.TB, slack int) *testNIC {
 	return n
 }
 
-// A NIC in the place of one that had paused lets its switch go in every lossless class, and
+// A NIC in the place of one that had paused lets its switch go in every lossless priority, and
 // says nothing of that to the stack.
 func TestNICThatBeginsAnewLetsGo(t *testing.T) {
 	n := newTestNIC(t)
@@ -76,7 +76,7 @@ func TestNICThatBeginsAnewLetsGo(t *testing.T) {
 	}
 	for i, c := range []unit.Priority{3, 4} {
 		if pf, _, err := pfcframe.Parse(n.wire[i]); err != nil || pf.Enable != 1<<c || pf.Quanta[c] != 0 {
-			t.Errorf("frame %d is %x, want a resume of class %d", i, n.wire[i], c)
+			t.Errorf("frame %d is %x, want a resume of priority %d", i, n.wire[i], c)
 		}
 	}
 }
@@ -137,16 +137,16 @@ func (n *testNIC) arrive(in unit.Port, frames ...[]byte) {
 	}
 }
 
-// program is k datagrams that a program sends in a class; far is k that come for one.
-func (n *testNIC) program(class unit.Priority, k int) {
+// program is k datagrams that a program sends in a priority; far is k that come for one.
+func (n *testNIC) program(priority unit.Priority, k int) {
 	for i := range k {
-		n.arrive(Stack, datagram(1, 2, class, i))
+		n.arrive(Stack, datagram(1, 2, priority, i))
 	}
 }
 
-func (n *testNIC) far(class unit.Priority, k int) {
+func (n *testNIC) far(priority unit.Priority, k int) {
 	for i := range k {
-		n.arrive(Wire, datagram(2, 1, class, i))
+		n.arrive(Wire, datagram(2, 1, priority, i))
 	}
 }
 
@@ -159,24 +159,24 @@ func (n *testNIC) do(a host.Act) {
 }
 
 // datagram is an IPv4 frame of 1000 bytes between stations.
-func datagram(from, to byte, class unit.Priority, number int) []byte {
+func datagram(from, to byte, priority unit.Priority, number int) []byte {
 	b := make([]byte, frameBytes)
 	copy(b, []byte{2, 0, 0, 0, 1, to, 2, 0, 0, 0, 1, from, 8, 0})
-	copy(b[14:], []byte{0x45, byte(class) << 5, (frameBytes - 14) >> 8, (frameBytes - 14) & 0xff, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, from, 10, 0, 0, to})
+	copy(b[14:], []byte{0x45, byte(priority) << 5, (frameBytes - 14) >> 8, (frameBytes - 14) & 0xff, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, from, 10, 0, 0, to})
 	binary.BigEndian.PutUint32(b[46:], uint32(number))
 	return b
 }
 
-func pfc(class unit.Priority, quanta uint16) []byte {
+func pfc(priority unit.Priority, quanta uint16) []byte {
 	b := make([]byte, pfcframe.Len)
-	f := pfcframe.Frame{Enable: 1 << class}
-	f.Quanta[class] = quanta
+	f := pfcframe.Frame{Enable: 1 << priority}
+	f.Quanta[priority] = quanta
 	pfcframe.Put(b, f)
 	return b
 }
 
-// taken takes what left, without pauses, and tells it: "3:10 0:2" is ten of class 3 and
-// two of class 0.
+// taken takes what left, without pauses, and tells it: "3:10 0:2" is ten of priority 3 and
+// two of priority 0.
 func taken(frames *[][]byte) string {
 	var count [unit.Priorities]int
 	for _, f := range *frames {
@@ -194,21 +194,21 @@ func taken(frames *[][]byte) string {
 	return strings.Join(s, " ")
 }
 
-// pauses takes the PFC frames that left by the wire: their quanta for a class.
-func (n *testNIC) pauses(class unit.Priority) (quanta []uint16) {
+// pauses takes the PFC frames that left by the wire: their quanta for a priority.
+func (n *testNIC) pauses(priority unit.Priority) (quanta []uint16) {
 	n.t.Helper()
 	for _, b := range n.wire {
 		if !pfcframe.IsMACControl(b) {
 			continue
 		}
 		f, pad, err := pfcframe.Parse(b)
-		if err != nil || f.Enable != 1<<class || f.Src != [6]byte{2, 0, 0, 0, 0, 5} {
+		if err != nil || f.Enable != 1<<priority || f.Src != [6]byte{2, 0, 0, 0, 0, 5} {
 			n.t.Fatalf("it sends the PFC frame %x: %v", b, err)
 		}
 		if !bytes.Equal(pad, make([]byte, len(pad))) {
 			n.t.Fatalf("its PFC frame is not plain: %x", pad)
 		}
-		quanta = append(quanta, f.Quanta[class])
+		quanta = append(quanta, f.Quanta[priority])
 	}
 	n.wire = nil
 	return quanta
@@ -227,7 +227,7 @@ func TestPassesFrames(t *testing.T) {
 	}
 }
 
-// A pause holds its class back and no other; a resume lets it go, and so does time.
+// A pause holds its priority back and no other; a resume lets it go, and so does time.
 func TestHonoursPauses(t *testing.T) {
 	n := newTestNIC(t)
 	n.arrive(Wire, pfc(3, 65535))
@@ -235,7 +235,7 @@ func TestHonoursPauses(t *testing.T) {
 	n.program(0, 4)
 	n.run(100 * ms)
 	if w := taken(&n.wire); w != "0:4" {
-		t.Errorf("while class 3 is paused %q leave", w)
+		t.Errorf("while priority 3 is paused %q leave", w)
 	}
 	n.arrive(Wire, pfc(3, 0))
 	n.run(1 * ms)
@@ -256,7 +256,7 @@ func TestHonoursPauses(t *testing.T) {
 }
 
 // Programs do not wait: what finds the send queue full is dropped, in the host and in its
-// class alone. Nothing tells them to stop.
+// priority alone. Nothing tells them to stop.
 func TestFullSendQueue(t *testing.T) {
 	n := newTestNIC(t)
 	n.arrive(Wire, pfc(3, 65535))
@@ -330,7 +330,7 @@ func TestOverrun(t *testing.T) {
 	}
 }
 
-// A slow stack takes from all classes in turn: a flood in one does not keep another out.
+// A slow stack takes from all priorities in turn: a flood in one does not keep another out.
 func TestSlowStackIsFair(t *testing.T) {
 	n := newTestNIC(t)
 	n.do(host.Act{Do: host.Slow, Rate: 1 * mbit})
@@ -344,7 +344,7 @@ func TestSlowStackIsFair(t *testing.T) {
 		}
 	}
 	if got < 4 || got > 8 {
-		t.Errorf("of %d frames that the stack took, %d are of the quiet class; want about a half", len(n.host), got)
+		t.Errorf("of %d frames that the stack took, %d are of the quiet priority; want about a half", len(n.host), got)
 	}
 	n.do(host.Act{Do: host.Normal})
 	n.run(0)
@@ -352,7 +352,7 @@ func TestSlowStackIsFair(t *testing.T) {
 
 func TestRefusesToStorm(t *testing.T) {
 	n := newTestNIC(t)
-	if err := n.Do(n.now, host.Act{Do: host.Storm, Class: 3}); err == nil || !strings.Contains(err.Error(), "slow, normal") {
+	if err := n.Do(n.now, host.Act{Do: host.Storm, Priority: 3}); err == nil || !strings.Contains(err.Error(), "slow, normal") {
 		t.Errorf("a storm: %v", err)
 	}
 }
@@ -459,20 +459,20 @@ func TestJumboFrames(t *testing.T) {
 	}
 }
 
-// A NIC with a stack that takes little: short frames of lossy classes fill their queues to it. A
+// A NIC with a stack that takes little: short frames of lossy priorities fill their queues to it. A
 // lossless frame still finds its place, since its buffer is empty; and if not, it counts as lost by
 // the receiver, as each frame that the NIC dropped.
 func TestLossyFramesLeaveLosslessOnesTheirBuffer(t *testing.T) {
 	n := newTestNIC(t)
 	n.SetRate(n.now, Stack, 1000) // the stack takes next to nothing
-	short := func(class unit.Priority) []byte {
-		b := datagram(2, 1, class, 1)[:60]
+	short := func(priority unit.Priority) []byte {
+		b := datagram(2, 1, priority, 1)[:60]
 		b[16], b[17] = 0, 60-14
 		return b
 	}
 	for range 4400 {
-		for _, class := range []unit.Priority{0, 1, 2, 5} {
-			n.arrive(Wire, short(class))
+		for _, priority := range []unit.Priority{0, 1, 2, 5} {
+			n.arrive(Wire, short(priority))
 		}
 	}
 	before := n.HostCounters().Overflow
@@ -487,7 +487,7 @@ func TestLossyFramesLeaveLosslessOnesTheirBuffer(t *testing.T) {
 	}
 }
 
-// A NIC that heeds 802.3x PAUSE holds what programs send, in every class; what comes is counted in
+// A NIC that heeds 802.3x PAUSE holds what programs send, in every priority; what comes is counted in
 // either case.
 func TestPause8023(t *testing.T) {
 	for _, heed := range []bool{true, false} {

@@ -92,28 +92,59 @@ func (w *writer) object(o *Object) *node {
 	n := &node{Type: "object", Description: o.Text, Additional: false}
 	for _, f := range o.Fields {
 		n.Properties = append(n.Properties, property{f.Key, w.field(f)})
+		if f.Was != "" {
+			n.Properties = append(n.Properties, property{f.Was, w.former(f)})
+		}
 		if f.Required {
-			n.Required = append(n.Required, f.Key)
+			n.need(f)
 		}
 	}
 	for _, keys := range o.Rules.OneOf {
-		any := lists.Map(keys, func(k string) *node { return &node{Required: []string{k}} })
+		var any []*node
+		for _, k := range keys {
+			any = append(any, o.field(k).given()...)
+		}
 		n.OneOf = append(n.OneOf, &node{AnyOf: any})
 	}
-	n.AllOf = lists.Map(o.Rules.Cases, o.Rules.node)
+	n.AllOf = append(n.AllOf, lists.Map(o.Rules.Cases, o.when)...)
 	return n
 }
 
-// node is "if CaseOf is Is then the keys are these".
-func (r Rules) node(c Case) *node {
-	then := &node{Required: c.Must}
-	for _, k := range r.keys() {
-		if !slices.Contains(c.Must, k) && !slices.Contains(c.May, k) {
-			then.Properties = append(then.Properties, property{k, false})
+// need has n require f, by its key or by that of older files.
+func (n *node) need(f Field) {
+	if f.Was == "" {
+		n.Required = append(n.Required, f.Key)
+		return
+	}
+	n.AllOf = append(n.AllOf, &node{AnyOf: f.given()})
+}
+
+// given are the ways in which f can be there.
+func (f Field) given() []*node {
+	ways := []*node{{Required: []string{f.Key}}}
+	if f.Was != "" {
+		ways = append(ways, &node{Required: []string{f.Was}})
+	}
+	return ways
+}
+
+// when is "if CaseOf is Is then the keys are these".
+func (o *Object) when(c Case) *node {
+	then := &node{}
+	for _, k := range c.Must {
+		then.need(*o.field(k))
+	}
+	for _, k := range o.Rules.keys() {
+		if slices.Contains(c.Must, k) || slices.Contains(c.May, k) {
+			continue
+		}
+		then.Properties = append(then.Properties, property{k, false})
+		if was := o.field(k).Was; was != "" {
+			then.Properties = append(then.Properties, property{was, false})
 		}
 	}
-	is := properties{{r.CaseOf, &node{Const: c.Is}}}
-	return &node{If: &node{Properties: is, Required: []string{r.CaseOf}}, Then: then}
+	is := properties{{o.Rules.CaseOf, &node{Const: c.Is}}}
+	return &node{If: &node{Properties: is, Required: []string{o.Rules.CaseOf}}, Then: then}
 }
 
 // keys are those that some case is about, each once.
@@ -136,6 +167,16 @@ func (w *writer) field(f Field) *node {
 		}
 		n.Description, n.Default = f.Text, literal(f.Default)
 	}
+	return n
+}
+
+// former is f under its key in older files.
+func (w *writer) former(f Field) *node {
+	n := w.value(f.Value)
+	if n.Ref != "" {
+		n = &node{AllOf: []*node{n}}
+	}
+	n.Description = "`" + f.Key + "` in older files."
 	return n
 }
 

@@ -54,7 +54,7 @@ func fieldNames(t reflect.Type) []fieldName {
 type fieldName struct{ name, key string }
 
 func (r *reader) field(object string, sf reflect.StructField, names []fieldName) Field {
-	f := Field{Key: strictyaml.Key(sf)}
+	f := Field{Key: strictyaml.Key(sf), Was: sf.Tag.Get("was")}
 	f.Text = plain(r.comments[object+"."+sf.Name], names, sf.Name, f.Key)
 	t := tagOf(sf)
 	f.Required, f.Default = t.required, t.def

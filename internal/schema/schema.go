@@ -15,6 +15,8 @@
 //
 //	TTL *int `yaml:"ttl" schema:"1..255,default=64"`
 //
+// A tag was beside it is the field's key in older files, which are read too (package strictyaml).
+//
 // The first part is the kind of value (see kinds.go), or empty to use the Go type's;
 // then, in any order, "required" and "keys=KIND" for a map; last "default=TEXT".
 //
@@ -70,6 +72,7 @@ type Object struct {
 // Field is a key.
 type Field struct {
 	Key, Text string
+	Was       string // its key in older files; "" if it is the same
 	Required  bool
 	Default   string // as it would be written; "" if there is none to tell
 	Value     Value

@@ -13,16 +13,16 @@ type lamp struct {
 	Name    string         `yaml:"name" schema:"name,required"`
 	Watt    *int           `yaml:"watt" schema:"1..60,default=5"`
 	Colours map[int]string `yaml:"colours" schema:"red|green,keys=0..1"`
-	Shade   shade          `yaml:"shade"`
+	Shade   shade          `yaml:"shade" was:"screen"`
 	Spares  []shade        `yaml:"spares"`
 	On      string         `yaml:"on" schema:"rate"`
-	Socket  string         `yaml:"socket" schema:"socket"`
+	Socket  string         `yaml:"socket" schema:"socket" was:"holder"`
 	Do      string         `yaml:"do" schema:"glow|blink"`
-	Hertz   int            `yaml:"hertz"`
+	Hertz   int            `yaml:"hertz" was:"speed"`
 }
 
 type shade struct {
-	IsPaper bool `yaml:"paper"`
+	IsPaper bool `yaml:"paper" schema:",required" was:"tissue"`
 }
 
 const source = `package schema
@@ -75,10 +75,13 @@ func TestJSON(t *testing.T) {
 		"properties.spares":            `{"items":{"$ref":"#/definitions/schema.shade"},"type":"array"}`,
 		"properties.socket":            `{"enum":["E14","E27"]}`,
 		"properties.hertz.description": `"How often it blinks."`,
-		"definitions.schema.shade":     `{"additionalProperties":false,"properties":{"paper":{"type":"boolean"}},"type":"object"}`,
-		"oneOf":                        `[{"anyOf":[{"required":["on"]}]},{"anyOf":[{"required":["socket"]},{"required":["watt"]}]}]`,
-		"allOf": `[{"if":{"properties":{"do":{"const":"blink"}},"required":["do"]},"then":{"properties":{"watt":false},"required":["hertz"]}},` +
-			`{"if":{"properties":{"do":{"const":"glow"}},"required":["do"]},"then":{"properties":{"hertz":false}}}]`,
+		"properties.holder":            `{"description":"` + "`socket`" + ` in older files.","enum":["E14","E27"]}`,
+		"properties.screen":            `{"allOf":[{"$ref":"#/definitions/schema.shade"}],"description":"` + "`shade`" + ` in older files."}`,
+		"definitions.schema.shade": `{"additionalProperties":false,"allOf":[{"anyOf":[{"required":["paper"]},{"required":["tissue"]}]}],` +
+			`"properties":{"paper":{"type":"boolean"},"tissue":{"description":"` + "`paper`" + ` in older files.","type":"boolean"}},"type":"object"}`,
+		"oneOf": `[{"anyOf":[{"required":["on"]}]},{"anyOf":[{"required":["socket"]},{"required":["holder"]},{"required":["watt"]}]}]`,
+		"allOf": `[{"if":{"properties":{"do":{"const":"blink"}},"required":["do"]},"then":{"allOf":[{"anyOf":[{"required":["hertz"]},{"required":["speed"]}]}],"properties":{"watt":false}}},` +
+			`{"if":{"properties":{"do":{"const":"glow"}},"required":["do"]},"then":{"properties":{"hertz":false,"speed":false}}}]`,
 	} {
 		text, err := json.Marshal(at(got, path))
 		if err != nil || string(text) != want {
@@ -116,7 +119,7 @@ func TestMarkdown(t *testing.T) {
 		"| `do` | `glow` or `blink` |  |  |\n" +
 		"| `hertz` | number |  | How often it blinks. |\n\n" +
 		"One of these is given: `on`; `socket`, `watt`.\n\n" +
-		"## shade\n\n| key | value | default | |\n|---|---|---|---|\n| `paper` | true or false |  |  |\n\n"
+		"## shade\n\n| key | value | default | |\n|---|---|---|---|\n| `paper` | true or false | required |  |\n\n"
 	if got := string(readLamps(t).Markdown("lamp")); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

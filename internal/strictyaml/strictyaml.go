@@ -5,8 +5,8 @@
 //	                      `---- lines of every key ----'
 //
 // Read in this order: Read (tree to struct), Doc (lines, the caller's own
-// faults), Setting (set.go: values in the place of the file's), Nearest (help with misspelt
-// names), Parse (files of others).
+// faults), Setting (set.go: values in the place of the file's), former.go (keys by their names in
+// older files), Nearest (help with misspelt names), Parse (files of others).
 //
 // Invariants:
 //   - all faults: a fault never hides another one, except one at the same key or
@@ -102,7 +102,8 @@ type Doc struct {
 // dst points to. Keys are those of its Fields' yaml tags; interfaces are not supported. A key that dst
 // does not have, the lack of one whose schema tag says "required", a value of the wrong kind or out of
 // the field's range, and a key given twice are faults; their fields keep the value they had. Fields
-// without a key keep theirs too.
+// without a key keep theirs too. What a field's tag was says is its key as well, but not beside the other
+// one.
 //
 // Scalars of every kind are taken for a string field as they are written, and so for a
 // type with UnmarshalText, whose error is the fault and for which "" is empty. An
@@ -117,7 +118,10 @@ func Read(name string, data []byte, dst any, settings ...Setting) *Doc {
 		d.refuse(line, fault)
 		return d
 	}
-	if body = d.apply(body, settings); body != nil {
+	former, into := d.renewal(), reflect.TypeOf(dst).Elem()
+	former.tree(body, into, "")
+	if body = d.apply(body, former.settings(settings, into)); body != nil {
+		former.tree(body, into, "") // what settings gave
 		d.fill(body, reflect.ValueOf(dst).Elem(), "")
 	}
 	return d
@@ -395,7 +399,7 @@ func Fields(t reflect.Type) (fields []reflect.StructField) {
 			seen, _ := t.FieldByName(in.Name)
 			if f.Tag.Get("schema") == ",optional" && len(seen.Index) > 1 {
 				kind, _, _ := strings.Cut(seen.Tag.Get("schema"), ",")
-				seen.Tag = reflect.StructTag(fmt.Sprintf("yaml:%q schema:%q", seen.Tag.Get("yaml"), kind))
+				seen.Tag = reflect.StructTag(fmt.Sprintf("yaml:%q schema:%q was:%q", seen.Tag.Get("yaml"), kind, seen.Tag.Get("was")))
 			}
 			add(seen)
 		}

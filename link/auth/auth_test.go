@@ -97,7 +97,7 @@ func (e *end) deliver(now unit.Time, frame []byte) Heard {
 func (e *end) pause() []byte {
 	f := make([]byte, pfcframe.Len)
 	pad := pfcframe.Put(f, pfcframe.Frame{Src: e.self.Bytes(), Enable: 8, Quanta: [8]uint16{3: 65535}})
-	itsyhdr.Put(pad, itsyhdr.TLV{Class: 3, Period: 7})
+	itsyhdr.Put(pad, itsyhdr.TLV{Priority: 3, Period: 7})
 	e.Sign(f, pauseTag)
 	return f
 }

@@ -57,7 +57,7 @@ func signed(t *testing.T) map[string][]byte {
 	hello, pause := make([]byte, itsyhdr.MessageLen), make([]byte, pfcframe.Len)
 	e.PutHello(hello, unit.NodePort{Node: 5, Port: 2}, e.Challenge(0))
 	pad := pfcframe.Put(pause, pfcframe.Frame{Src: e.self.Bytes(), Enable: 8, Quanta: [8]uint16{3: 65535}})
-	itsyhdr.Put(pad, itsyhdr.TLV{Class: 3, Period: 7})
+	itsyhdr.Put(pad, itsyhdr.TLV{Priority: 3, Period: 7})
 	e.Sign(pause, pauseTag)
 	return map[string][]byte{"hello": hello, "pause": pause}
 }

@@ -110,7 +110,7 @@ func (e *End) Hear(now unit.Time, frame []byte, t itsyhdr.TLV) (h Heard) {
 // another one cannot tell a challenge from a replayed one. Such an end answers each challenge that is
 // later than those before at once, since the far end's own is, and any other once in Gap, since the
 // far end's clock may have gone back. A counter that is far ahead is that of an end that restarted: it
-// is challenged too, since after its answer it says which classes it pauses, and is believed.
+// is challenged too, since after its answer it says which priorities it pauses, and is believed.
 func (e *End) challenged(now unit.Time, counter, nonce uint64) Heard {
 	answer := Heard{Replies: true, Reply: Hello{FlagAnswer, nonce}, Announce: true}
 	switch {

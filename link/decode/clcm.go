@@ -9,12 +9,12 @@ import (
 
 // CLCM is a Credit Loop Control Message: a clcm.Election or clcm.Path as JSON has it.
 type CLCM struct {
-	Kind  string        `json:"kind"` // election, detection or release
-	Class unit.Priority `json:"class"`
-	SPUID string        `json:"spuid,omitempty"` // of an election; 8 hexadecimal digits
-	Nonce string        `json:"nonce,omitempty"` // of the others
-	Index int           `json:"index,omitempty"`
-	Hops  []Hop         `json:"hops,omitempty"`
+	Kind     string        `json:"kind"` // election, detection or release
+	Priority unit.Priority `json:"priority"`
+	SPUID    string        `json:"spuid,omitempty"` // of an election; 8 hexadecimal digits
+	Nonce    string        `json:"nonce,omitempty"` // of the others
+	Index    int           `json:"index,omitempty"`
+	Hops     []Hop         `json:"hops,omitempty"`
 }
 
 // Hop is a hop of a path.
@@ -34,7 +34,7 @@ func parseCLCM(b []byte) (*CLCM, error) {
 	payload := b[offPayload:]
 	e, err := shpiner.ParseElection(payload)
 	if err == nil {
-		return &CLCM{Kind: "election", Class: e.Class, SPUID: fmt.Sprintf("%08x", e.SPUID)}, nil
+		return &CLCM{Kind: "election", Priority: e.Priority, SPUID: fmt.Sprintf("%08x", e.SPUID)}, nil
 	}
 	if err != shpiner.ErrKind {
 		return nil, err
@@ -43,7 +43,7 @@ func parseCLCM(b []byte) (*CLCM, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &CLCM{Kind: "detection", Class: p.Class, Nonce: fmt.Sprintf("%08x", p.Nonce), Index: p.Index}
+	m := &CLCM{Kind: "detection", Priority: p.Priority, Nonce: fmt.Sprintf("%08x", p.Nonce), Index: p.Index}
 	if p.Phase == shpiner.Release {
 		m.Kind = "release"
 	}
@@ -53,13 +53,13 @@ func parseCLCM(b []byte) (*CLCM, error) {
 	return m, nil
 }
 
-// String is the message for people: "release class 3 nonce 01020304 hop 1 of 2".
+// String is the message for people: "release priority 3 nonce 01020304 hop 1 of 2".
 func (m *CLCM) String() string {
 	switch m.Kind {
 	case "election":
-		return fmt.Sprintf("election class %d SPUID %s", m.Class, m.SPUID)
+		return fmt.Sprintf("election priority %d SPUID %s", m.Priority, m.SPUID)
 	case "detection":
-		return fmt.Sprintf("detection class %d nonce %s hops %d", m.Class, m.Nonce, len(m.Hops))
+		return fmt.Sprintf("detection priority %d nonce %s hops %d", m.Priority, m.Nonce, len(m.Hops))
 	}
-	return fmt.Sprintf("release class %d nonce %s hop %d of %d", m.Class, m.Nonce, m.Index, len(m.Hops))
+	return fmt.Sprintf("release priority %d nonce %s hop %d of %d", m.Priority, m.Nonce, m.Index, len(m.Hops))
 }

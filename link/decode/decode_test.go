@@ -26,12 +26,12 @@ var (
 	start = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	src   = [6]byte{2, 0, 0, 0, 0, 1}
 	tlv   = itsyhdr.TLV{
-		Kind: itsyhdr.KindChecking, Class: 3, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
+		Kind: itsyhdr.KindChecking, Priority: 3, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
 		Trigger: unit.NodePort{Node: 7, Port: 1}, Hops: 3, Period: 12,
 	}
 )
 
-// pfc pauses class 3 and resumes class 4; fill may write into its padding.
+// pfc pauses priority 3 and resumes priority 4; fill may write into its padding.
 func pfc(fill func(pad []byte)) []byte {
 	b := make([]byte, pfcframe.Len)
 	pad := pfcframe.Put(b, pfcframe.Frame{Src: src, Enable: 0x18, Quanta: [8]uint16{3: 0xffff}})
@@ -152,11 +152,11 @@ func TestText(t *testing.T) {
 	want(
 		t, out,
 		"1 07:08:09.000000000 02:00:00:00:00:01 PFC 3:65535 4:resume",
-		"2 07:08:09.000001000 02:00:00:00:00:01 PFC 3:65535 4:resume; checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"2 07:08:09.000001000 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 		"4 07:08:09.000003000 02:00:00:00:00:01 802.3x PAUSE 4660",
 		"5 07:08:09.000004000 02:00:00:00:00:01 802.3x PAUSE resume",
-		"6 07:08:09.000005000 02:00:00:00:00:01 ITSY message checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"7 07:08:09.000006000 02:00:00:00:00:01 PFC of no class",
+		"6 07:08:09.000005000 02:00:00:00:00:01 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"7 07:08:09.000006000 02:00:00:00:00:01 PFC of no priority",
 		"8 07:08:09.000007000 02:00:00:00:00:01 PFC 3:65535 4:resume; padding is no ITSY TLV: itsyhdr: wrong TLV type; want 127; it begins with 00 00 00 07 00 00 00 00",
 		"8 frames: 4 PFC, 2 802.3x PAUSE, 1 ITSY messages, 0 malformed, 1 other; 1 PFC with padding that is no ITSY TLV",
 	)
@@ -167,11 +167,11 @@ func TestJSON(t *testing.T) {
 	out, err := run(pcapng(t, ethernet, data(), pfc(authentic), pause(0), set(message(), 16, 9), tagged(message(), 0x8100, 0x6005)),
 		decode.Options{JSON: true})
 	must(t, err)
-	const itsy = `{"kind":"checking","class":3,"flags":0,"initiator":{"node":5,"port":2},"seq":9,"trigger":{"node":7,"port":1},"hops":3,"period":12`
+	const itsy = `{"kind":"checking","priority":3,"flags":0,"initiator":{"node":5,"port":2},"seq":9,"trigger":{"node":7,"port":1},"hops":3,"period":12`
 	const where = `"interface":"eth0","src":"02:00:00:00:00:01"`
 	want(
 		t, out,
-		`{"frame":2,"time":"2024-05-06T07:08:09.000001000Z",`+where+`,"kind":"pfc","classes":[{"class":3,"quanta":65535},{"class":4,"quanta":0}],"itsy":`+itsy+`,"auth":"0000000000000abc"}}`,
+		`{"frame":2,"time":"2024-05-06T07:08:09.000001000Z",`+where+`,"kind":"pfc","priorities":[{"priority":3,"quanta":65535},{"priority":4,"quanta":0}],"itsy":`+itsy+`,"auth":"0000000000000abc"}}`,
 		`{"frame":3,"time":"2024-05-06T07:08:09.000002000Z",`+where+`,"kind":"pause","quanta":0}`,
 		`{"frame":4,"time":"2024-05-06T07:08:09.000003000Z",`+where+`,"kind":"malformed","reason":"itsyhdr: wrong OUI; want 02-49-54; it begins with fe 18 09 49 54 01 11 60"}`,
 		`{"frame":5,"time":"2024-05-06T07:08:09.000004000Z",`+where+`,"vlan":[{"id":5,"priority":3}],"kind":"itsy","itsy":`+itsy+`}}`,
@@ -205,10 +205,10 @@ func TestTagged(t *testing.T) {
 	must(t, err)
 	want(
 		t, out,
-		"1 07:08:09.000000000 02:00:00:00:00:01 vlan 100 prio 4 PFC 3:65535 4:resume; checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"2 07:08:09.000001000 02:00:00:00:00:01 vlan 100 prio 4 PFC 3:65535 4:resume",
-		"3 07:08:09.000002000 02:00:00:00:00:01 vlan 20 prio 7 vlan 10 prio 0 ITSY message checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"5 07:08:09.000004000 02:00:00:00:00:01 vlan 0 prio 0 PFC 3:65535 4:resume",
+		"1 07:08:09.000000000 02:00:00:00:00:01 vlan 100 priority 4 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"2 07:08:09.000001000 02:00:00:00:00:01 vlan 100 priority 4 PFC 3:65535 4:resume",
+		"3 07:08:09.000002000 02:00:00:00:00:01 vlan 20 priority 7 vlan 10 priority 0 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"5 07:08:09.000004000 02:00:00:00:00:01 vlan 0 priority 0 PFC 3:65535 4:resume",
 		"5 frames: 3 PFC, 0 802.3x PAUSE, 1 ITSY messages, 0 malformed, 1 other",
 	)
 }
@@ -277,9 +277,9 @@ func TestUnpadded(t *testing.T) {
 // says of its length, and that may be right where only the frame itself was kept.
 func TestFCS(t *testing.T) {
 	lines := []string{
-		"1 07:08:09.000000000 02:00:00:00:00:01 PFC 3:65535 4:resume; checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"2 07:08:09.000001000 02:00:00:00:00:01 ITSY message checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"3 07:08:09.000002000 02:00:00:00:00:01 vlan 100 prio 4 PFC 3:65535 4:resume",
+		"1 07:08:09.000000000 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"2 07:08:09.000001000 02:00:00:00:00:01 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"3 07:08:09.000002000 02:00:00:00:00:01 vlan 100 priority 4 PFC 3:65535 4:resume",
 		"4 frames: 2 PFC, 0 802.3x PAUSE, 1 ITSY messages, 0 malformed, 1 other",
 	}
 	frames := [][]byte{withFCS(pfc(withTLV)), withFCS(message()), withFCS(tagged(pfc(nil), 0x8100, 0x8064)), withFCS(data())}
@@ -308,7 +308,7 @@ func TestFCS(t *testing.T) {
 	must(t, err)
 	want(
 		t, out,
-		"1 00:00:00.000001000 if0 02:00:00:00:00:01 PFC 3:65535 4:resume; checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"1 00:00:00.000001000 if0 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 		"1 frames: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other",
 	)
 }
@@ -336,8 +336,8 @@ func TestCooked(t *testing.T) {
 	sll, sll2 = append(sll, sll[0][:15]), append(sll2, sll2[0][:19])
 	lines := func(iface string) []string {
 		return []string{
-			"1 07:08:09.000000000" + iface + " 02:00:00:00:00:01 PFC 3:65535 4:resume; checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-			"2 07:08:09.000001000" + iface + " 02:00:00:00:00:01 ITSY message checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+			"1 07:08:09.000000000" + iface + " 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+			"2 07:08:09.000001000" + iface + " 02:00:00:00:00:01 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 			"3 07:08:09.000002000" + iface + " 02:00:00:00:00:01 802.3x PAUSE 9",
 			"4 07:08:09.000003000" + iface + " 02:00:00:00:00:01 MALFORMED: pfcframe: wrong destination address; want 01:80:c2:00:00:01; it is 00:00:00:00:00:00",
 			"7 frames: 1 PFC, 1 802.3x PAUSE, 1 ITSY messages, 1 malformed, 3 other",
@@ -543,7 +543,7 @@ func TestOtherPcapng(t *testing.T) {
 	want(
 		t, out,
 		"1 - if0 02:00:00:00:00:01 PFC 3:65535 4:resume",
-		"2 00:00:00.000001000 a?b 02:00:00:00:00:01 ITSY message checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"2 00:00:00.000001000 a?b 02:00:00:00:00:01 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 		"2 frames: 1 PFC, 0 802.3x PAUSE, 1 ITSY messages, 0 malformed, 0 other",
 	)
 }

@@ -12,7 +12,7 @@ const offPayload = 14
 // Diagnosis is an itsy.Message as JSON has it.
 type Diagnosis struct {
 	Kind     string        `json:"kind"` // lap or quest
-	Class    unit.Priority `json:"class"`
+	Priority unit.Priority `json:"priority"`
 	Owner    NodePort      `json:"owner"`
 	Rank     uint16        `json:"rank"`
 	Hops     uint8         `json:"hops"`
@@ -24,5 +24,5 @@ type Diagnosis struct {
 func isDiagnosis(b []byte) bool { return len(b) > offPayload && itsy.IsMessage(b[offPayload:]) }
 
 func newDiagnosis(m itsy.Message) *Diagnosis {
-	return &Diagnosis{Kind: m.Kind, Class: m.Class, Owner: NodePort(m.Owner), Rank: m.Rank, Hops: m.Hops, About: m.About, Answered: m.Answered}
+	return &Diagnosis{Kind: m.Kind, Priority: m.Priority, Owner: NodePort(m.Owner), Rank: m.Rank, Hops: m.Hops, About: m.About, Answered: m.Answered}
 }

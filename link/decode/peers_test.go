@@ -119,7 +119,7 @@ wrpcap(sys.argv[1], frames)
 		"1"+head+"PFC 3:65535 7:7",
 		"2"+head+"PFC 0:resume",
 		"3"+head+"802.3x PAUSE 4660",
-		"4"+head+"vlan 5 prio 3 PFC 4:9",
+		"4"+head+"vlan 5 priority 3 PFC 4:9",
 		"5"+head+"MALFORMED: pfcframe: unknown opcode; want PFC (0x0101) or PAUSE (0x0001); it is 0x0002",
 		"6"+head+"MALFORMED: pfcframe: reserved bits set in the upper octet of the class-enable vector; want 0; it is 0x01",
 		"6 frames: 3 PFC, 1 802.3x PAUSE, 0 ITSY messages, 2 malformed, 0 other",
@@ -163,7 +163,7 @@ for on in range(256):
 		t.Fatalf("scapy made %d frames, want 256", len(theirs))
 	}
 	for on, hexed := range theirs {
-		f := pfcframe.Frame{Src: src, Enable: unit.ClassSet(on)}
+		f := pfcframe.Frame{Src: src, Enable: unit.PrioritySet(on)}
 		for c := range f.Quanta {
 			f.Quanta[c] = uint16(on*257 ^ c*0x1111)
 		}

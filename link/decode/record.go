@@ -34,14 +34,14 @@ type Record struct {
 	VLAN      []Tag  `json:"vlan,omitempty"`      // outermost first
 	Kind      Kind   `json:"kind"`
 
-	Classes   []Class    `json:"classes,omitempty"`   // KindPFC: those enabled, in order
-	Quanta    *uint16    `json:"quanta,omitempty"`    // KindPause: of 512 bit times, 0 to resume
-	ITSY      *TLV       `json:"itsy,omitempty"`      // KindITSY, and KindPFC with a TLV in its padding
-	CLCM      *CLCM      `json:"clcm,omitempty"`      // KindCLCM
-	Diagnosis *Diagnosis `json:"diagnosis,omitempty"` // KindDiagnosis
-	Padding   string     `json:"padding,omitempty"`   // KindPFC: why its padding, not all zero, is no TLV
-	Reason    string     `json:"reason,omitempty"`    // KindMalformed: what is wrong
-	Auth      *Auth      `json:"auth,omitempty"`      // with Options.Keys
+	Priorities []Priority `json:"priorities,omitempty"` // KindPFC: those enabled, in order
+	Quanta     *uint16    `json:"quanta,omitempty"`     // KindPause: of 512 bit times, 0 to resume
+	ITSY       *TLV       `json:"itsy,omitempty"`       // KindITSY, and KindPFC with a TLV in its padding
+	CLCM       *CLCM      `json:"clcm,omitempty"`       // KindCLCM
+	Diagnosis  *Diagnosis `json:"diagnosis,omitempty"`  // KindDiagnosis
+	Padding    string     `json:"padding,omitempty"`    // KindPFC: why its padding, not all zero, is no TLV
+	Reason     string     `json:"reason,omitempty"`     // KindMalformed: what is wrong
+	Auth       *Auth      `json:"auth,omitempty"`       // with Options.Keys
 
 	said fmt.Stringer // ITSY, CLCM or Diagnosis for people
 }
@@ -58,16 +58,16 @@ type Tag struct {
 	Priority uint8  `json:"priority"`
 }
 
-// Class is an enabled class of a PFC frame.
-type Class struct {
-	Class  unit.Priority `json:"class"`
-	Quanta uint16        `json:"quanta"` // of 512 bit times, 0 to resume
+// Priority is an enabled priority of a PFC frame.
+type Priority struct {
+	Priority unit.Priority `json:"priority"`
+	Quanta   uint16        `json:"quanta"` // of 512 bit times, 0 to resume
 }
 
 // TLV is an itsyhdr.TLV as JSON has it.
 type TLV struct {
 	Kind      string        `json:"kind"`
-	Class     unit.Priority `json:"class"`
+	Priority  unit.Priority `json:"priority"`
 	Flags     uint8         `json:"flags"`
 	Initiator NodePort      `json:"initiator"`
 	Seq       uint16        `json:"seq"`
@@ -156,7 +156,7 @@ func (rec *Record) readControl(b []byte) {
 	rec.Kind = KindPFC
 	for c := range unit.Priority(unit.Priorities) {
 		if f.Enable.Has(c) {
-			rec.Classes = append(rec.Classes, Class{c, f.Quanta[c]})
+			rec.Priorities = append(rec.Priorities, Priority{c, f.Quanta[c]})
 		}
 	}
 	switch t, err := itsyhdr.Parse(pad); err {
@@ -210,7 +210,7 @@ func parseMessage(b []byte) (fmt.Stringer, error) {
 func (rec *Record) setTLV(t itsyhdr.TLV) {
 	rec.said = t
 	rec.ITSY = &TLV{
-		Kind: t.Kind.String(), Class: t.Class, Flags: t.Flags, Initiator: NodePort(t.Initiator), Seq: t.Seq,
+		Kind: t.Kind.String(), Priority: t.Priority, Flags: t.Flags, Initiator: NodePort(t.Initiator), Seq: t.Seq,
 		Trigger: NodePort(t.Trigger), Hops: t.Hops, Period: t.Period,
 	}
 	if t.Auth != 0 {

@@ -10,7 +10,7 @@ import (
 
 // String is rec as a line for people:
 //
-//	7 09:24:00.000123456 eth1 02:00:00:00:00:01 PFC 3:65535 4:resume; checking class 3 from 5.2 ...
+//	7 09:24:00.000123456 eth1 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 ...
 //
 // frame number, time of day in UTC ("-" if the capture has none), interface and
 // sender as far as they are known, tags, and what the frame says.
@@ -23,7 +23,7 @@ func (rec Record) String() string {
 		parts = append(parts, rec.Src)
 	}
 	for _, tag := range rec.VLAN {
-		parts = append(parts, fmt.Sprintf("vlan %d prio %d", tag.ID, tag.Priority))
+		parts = append(parts, fmt.Sprintf("vlan %d priority %d", tag.ID, tag.Priority))
 	}
 	parts = append(parts, rec.content())
 	if a := rec.Auth; a != nil {
@@ -43,7 +43,7 @@ func timeOfDay(t string) string {
 func (rec Record) content() string {
 	switch rec.Kind {
 	case KindPFC:
-		s := "PFC " + classes(rec.Classes)
+		s := "PFC " + priorities(rec.Priorities)
 		if rec.ITSY != nil {
 			s += "; " + rec.said.String()
 		}
@@ -67,12 +67,12 @@ func messageName(m fmt.Stringer) string {
 	return "ITSY message"
 }
 
-// classes is "3:65535 4:resume", or "of no class".
-func classes(cs []Class) string {
+// priorities is "3:65535 4:resume", or "of no priority".
+func priorities(cs []Priority) string {
 	if len(cs) == 0 {
-		return "of no class"
+		return "of no priority"
 	}
-	return strings.Join(lists.Map(cs, func(c Class) string { return fmt.Sprintf("%d:%s", c.Class, quanta(c.Quanta)) }), " ")
+	return strings.Join(lists.Map(cs, func(c Priority) string { return fmt.Sprintf("%d:%s", c.Priority, quanta(c.Quanta)) }), " ")
 }
 
 func quanta(q uint16) string {

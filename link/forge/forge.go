@@ -25,7 +25,7 @@ import (
 // Fabric is what is known of a fabric.
 type Fabric struct {
 	Ports    []int // of each switch; switch i has the number i+1
-	Lossless []int // classes, one at least
+	Lossless []int // priorities, one at least
 	Quanta   uint16
 }
 
@@ -91,7 +91,7 @@ func (f *Fabric) long(r *rand.Rand, src unit.MAC) []byte {
 	frame = binary.BigEndian.AppendUint16(frame, itsyhdr.MessageEtherType)
 	frame = binary.BigEndian.AppendUint16(frame, uint16(itsyhdr.Type<<9|(n-2)))
 	frame = append(frame, itsyhdr.OUI...)
-	frame = append(frame, 3, kind, byte(t.Class)<<5)
+	frame = append(frame, 3, kind, byte(t.Priority)<<5)
 	frame = binary.BigEndian.AppendUint16(frame, uint16(t.Initiator.Node))
 	frame = append(frame, byte(t.Initiator.Port))
 	frame = binary.BigEndian.AppendUint16(frame, t.Seq)
@@ -118,7 +118,7 @@ func (f *Fabric) says(r *rand.Rand, k itsyhdr.Kind) itsyhdr.TLV {
 		return unit.NodePort{Node: unit.NodeID(n + 1), Port: unit.Port(r.IntN(max(1, f.Ports[n])))}
 	}
 	t := itsyhdr.TLV{
-		Kind: k, Class: unit.Priority(f.Lossless[r.IntN(len(f.Lossless))]), Initiator: at(), Trigger: at(), Seq: uint16(r.IntN(60)),
+		Kind: k, Priority: unit.Priority(f.Lossless[r.IntN(len(f.Lossless))]), Initiator: at(), Trigger: at(), Seq: uint16(r.IntN(60)),
 		Hops: uint8(r.IntN(8)), Period: uint8(r.IntN(6)), Flags: uint8(r.IntN(32)),
 	}
 	if one(r, 3) {

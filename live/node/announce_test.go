@@ -25,7 +25,7 @@ func TestAnnounce(t *testing.T) {
 		}
 		return f, nil
 	})
-	const want = `switch: detector itsy, response none, lossless classes [3 4]; ports a (no rate limit), b (100Mbit/s), c (no rate limit), d (no rate limit)
+	const want = `switch: detector itsy, response none, lossless priorities [3 4]; ports a (no rate limit), b (100Mbit/s), c (no rate limit), d (no rate limit)
 warning: port b has no carrier: its far end is down or not there
 warning: port c is down; set it up: ip link set c up
 `

@@ -126,7 +126,7 @@ func (f *flaps) fold(events []event.Event, hosts unit.PortSet) []event.Event {
 		if e.Type != event.Paused && e.Type != event.Resumed && e.Type != event.Expired || !hosts.Has(e.Out) || e.HasPeriod {
 			continue
 		}
-		seen, ended := &f.seen[e.Out][e.OutClass], &f.ended[e.Out][e.OutClass]
+		seen, ended := &f.seen[e.Out][e.OutPriority], &f.ended[e.Out][e.OutPriority]
 		switch {
 		case *seen < flapsKept:
 			*seen++

@@ -212,7 +212,7 @@ func flapping(n int, at unit.Time) (events []event.Event) {
 		if i%2 == 1 {
 			ty = event.Resumed
 		}
-		events = append(events, event.Event{At: at + unit.Time(i)*10*unit.Microsecond, Type: ty, Out: hostPort, OutClass: 3})
+		events = append(events, event.Event{At: at + unit.Time(i)*10*unit.Microsecond, Type: ty, Out: hostPort, OutPriority: 3})
 	}
 	return events
 }
@@ -342,17 +342,17 @@ func randomRing(t *testing.T, random *rand.Rand) (plain, folded *oracle.Result) 
 // randomEvent is often a host's flap, and else what makes rings stuck and opens them.
 func randomEvent(random *rand.Rand, at unit.Time) event.Event {
 	out := []unit.Port{hostPort, switchPort}[random.IntN(2)]
-	e := event.Event{At: at, Out: out, OutClass: 3}
+	e := event.Event{At: at, Out: out, OutPriority: 3}
 	switch k := random.IntN(10); {
 	case k < 4:
 		e.Type, e.Out = []event.Type{event.Paused, event.Resumed}[random.IntN(2)], hostPort
 	case k == 4:
 		e.Type = event.XON
-		e.Port, e.Class, e.Out, e.OutClass = 0, 3, 0, 0
+		e.Port, e.Priority, e.Out, e.OutPriority = 0, 3, 0, 0
 	case k < 7:
-		e.Type, e.Port, e.Class, e.Bytes, e.Limit = event.XOFF, 0, 3, 50_000, 1000
+		e.Type, e.Port, e.Priority, e.Bytes, e.Limit = event.XOFF, 0, 3, 50_000, 1000
 	case k == 7:
-		e.Type, e.Port, e.Class, e.Bytes, e.Limit = event.Held, 0, 3, int32(random.IntN(50_000)), 1000
+		e.Type, e.Port, e.Priority, e.Bytes, e.Limit = event.Held, 0, 3, int32(random.IntN(50_000)), 1000
 	default:
 		e.Type, e.Out, e.HasPeriod = event.Paused, switchPort, true
 	}

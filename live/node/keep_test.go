@@ -60,7 +60,7 @@ func twoHosts(t *testing.T) (from, to *asked) {
 		}
 		return &asked{TB: t, h: h, n: runOn(t, h, func() link.Link { return l })}
 	}
-	flow := host.Flow{Name: "A", To: netip.AddrFrom4([4]byte{10, 0, 0, 2}), Class: 3, Stream: host.Stream{Frame: 1000, TTL: 64}}
+	flow := host.Flow{Name: "A", To: netip.AddrFrom4([4]byte{10, 0, 0, 2}), Priority: 3, Stream: host.Stream{Frame: 1000, TTL: 64}}
 	return made(1, near, []host.Flow{flow}), made(2, far, nil)
 }
 

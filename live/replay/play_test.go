@@ -123,17 +123,17 @@ func (t *tape) chaos(n int, frame func() []byte) {
 	}
 }
 
-// pause is a PFC frame of class 3 with a label, that of a switch.
+// pause is a PFC frame of priority 3 with a label, that of a switch.
 func pause(rng *rand.Rand) []byte {
 	b := make([]byte, pfcframe.Len)
 	f := pfcframe.Frame{Enable: 1 << 3}
 	f.Quanta[3] = uint16(rng.IntN(3) * 2000)
-	t := itsyhdr.TLV{Kind: itsyhdr.KindChecking, Class: 3, Initiator: unit.NodePort{Node: 5, Port: 1}, Seq: uint16(rng.IntN(3)), Period: uint8(rng.IntN(3))}
+	t := itsyhdr.TLV{Kind: itsyhdr.KindChecking, Priority: 3, Initiator: unit.NodePort{Node: 5, Port: 1}, Seq: uint16(rng.IntN(3)), Period: uint8(rng.IntN(3))}
 	itsyhdr.Put(pfcframe.Put(b, f), t)
 	return b
 }
 
-// data is a frame of class 3 or 0 between two of four stations, longer than Keep.
+// data is a frame of priority 3 or 0 between two of four stations, longer than Keep.
 func data(rng *rand.Rand) []byte {
 	b := make([]byte, 60+rng.IntN(1400))
 	ether.SetAddresses(b, unit.MAC(0x020000000001+rng.IntN(4)), unit.MAC(0x020000000001+rng.IntN(4)))
@@ -265,7 +265,7 @@ func (d *long) Frame(_ unit.Time, p unit.Port, payload []byte) bool {
 	if len(payload) < 400 {
 		return false
 	}
-	d.Report(detect.Finding{Bucket: detect.Bucket{Port: p}, Label: itsyhdr.TLV{Flags: payload[400-14]}})
+	d.Report(detect.Finding{PG: detect.PG{Port: p}, Label: itsyhdr.TLV{Flags: payload[400-14]}})
 	return true
 }
 
@@ -302,7 +302,7 @@ func TestHost(t *testing.T) {
 	cfg := config.Host{
 		Name: "h1", ID: 9, Port: config.Port{Name: "eth0", Rate: 1e9, MAC: 0x02_00_00_00_00_09},
 		Address: unit.Interface{IP: 10<<24 | 2, Bits: 24}, Gateway: 10<<24 | 1, GatewayMAC: 0x02_00_00_00_00_01,
-		Flows: []config.Flow{{Number: 1, Name: "A", To: 10<<24 | 1<<8 | 2, SrcPort: 50000, Class: 3, Stream: host.Stream{Rate: 300e6, Frame: 1000, TTL: 64}}},
+		Flows: []config.Flow{{Number: 1, Name: "A", To: 10<<24 | 1<<8 | 2, SrcPort: 50000, Priority: 3, Stream: host.Stream{Rate: 300e6, Frame: 1000, TTL: 64}}},
 	}
 	cfg.Fill()
 	h, err := host.New(cfg.Build(batch, 1000))
@@ -333,7 +333,7 @@ func TestHost(t *testing.T) {
 	tp.chaos(500, frame)
 	request("act", `{"do": "slow", "rate": "1Mbit/s"}`)
 	tp.chaos(500, frame)
-	request("act", `{"do": "storm", "class": 3}`)
+	request("act", `{"do": "storm", "priority": 3}`)
 	tp.chaos(500, frame)
 	request("act", `{"do": "normal"}`)
 	tp.chaos(500, frame)

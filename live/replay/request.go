@@ -46,7 +46,7 @@ func (r Request) Apply(h *host.Host, cfg *config.Host, now unit.Time) error {
 	return nil
 }
 
-// ReadAct reads and checks the arguments of "act" to a host with these lossless classes.
+// ReadAct reads and checks the arguments of "act" to a host with these lossless priorities.
 func ReadAct(args json.RawMessage, lossless []int) (a config.Act, err error) {
 	if err := json.Unmarshal(args, &a); err != nil {
 		return a, fmt.Errorf("act: %w", err)

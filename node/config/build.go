@@ -29,13 +29,13 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	c.Batch, c.Granularity, c.Detector = batch, granularity, detector
 	c.MaxFrame, c.SlotBytes = MaxFrame(s.MTU), slotBytes(s.MTU)
 	for dscp := range 64 {
-		if class, ok := s.DSCPMap[dscp]; ok {
-			c.DSCP[dscp] = unit.Priority(class)
+		if priority, ok := s.DSCPMap[dscp]; ok {
+			c.DSCP[dscp] = unit.Priority(priority)
 		}
 	}
-	for class := range unit.Priorities {
-		if sc, ok := s.Sched[class]; ok && sc.Type == "dwrr" {
-			c.Weights[class] = sc.Weight
+	for priority := range unit.Priorities {
+		if sc, ok := s.Sched[priority]; ok && sc.Type == "dwrr" {
+			c.Weights[priority] = sc.Weight
 		}
 	}
 	for _, p := range s.Ports {
@@ -72,7 +72,7 @@ func (f PFC) heeds(p Port) bool { return cmp.Or(p.Pause, f.Pause) == "heed" }
 
 // BuildBuffer is the part of Build that is about the buffer.
 func (s Switch) BuildBuffer() buffer.Config {
-	c := buffer.Config{Ports: len(s.Ports), Lossless: classSet(s.PFC.Lossless), Shared: s.Buffer.Pool, LossyQueue: *s.Buffer.LossyQueue, Thresholds: s.thresholds(), Headroom: s.headrooms(), HeadroomPool: s.BuildHeadroomPool(), Cell: s.Buffer.Cell}
+	c := buffer.Config{Ports: len(s.Ports), Lossless: prioritySet(s.PFC.Lossless), Shared: s.Buffer.Pool, LossyQueue: *s.Buffer.LossyQueue, Thresholds: s.thresholds(), Headroom: s.headrooms(), HeadroomPool: s.BuildHeadroomPool(), Cell: s.Buffer.Cell}
 	p := &c.Profile
 	p.Size, p.XON, p.XONOffset, p.XOFF = s.Buffer.Size, *s.Buffer.XON, *s.Buffer.XONOffset, *s.Buffer.XOFF
 	if s.Buffer.Slack != nil {
@@ -95,21 +95,21 @@ func (h Host) FlowID(f Flow) detect.FlowID {
 func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: h.Port.MAC, GatewayMAC: h.GatewayMAC, Address: h.Address.IP.Netip(),
-		Rate: h.Port.Rate, Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
+		Rate: h.Port.Rate, Lossless: prioritySet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
 		HeedPause: h.PFC.heeds(h.Port),
 		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
 		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin,
 	}
 	for _, f := range h.Flows {
 		c.Flows = append(c.Flows, host.Flow{
-			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Class: unit.Priority(f.Class), Stream: f.Stream,
+			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Priority: unit.Priority(f.Priority), Stream: f.Stream,
 		})
 	}
 	if h.Congestion != nil {
 		c.Congestion = h.Congestion.build(c.Rate)
 	}
 	for _, p := range h.Peers {
-		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: p.From.Netip(), SrcPort: p.SrcPort, Class: unit.Priority(p.Class), TTL: uint8(p.TTL)})
+		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: p.From.Netip(), SrcPort: p.SrcPort, Priority: unit.Priority(p.Priority), TTL: uint8(p.TTL)})
 	}
 	c.Acts = lists.Map(h.Acts, Act.Build)
 	slices.SortStableFunc(c.Acts, func(a, b host.Act) int { return int(a.At - b.At) })
@@ -118,7 +118,7 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 
 // build is what senders at a link of this rate do.
 func (k *Congestion) build(line unit.Rate) *host.Congestion {
-	c, n := &host.Congestion{CNPClass: unit.Priority(*k.CNPClass)}, k.TimesSlower
+	c, n := &host.Congestion{CNPPriority: unit.Priority(*k.CNPPriority)}, k.TimesSlower
 	if k.Control == "timely" {
 		p := must(congestion.DefaultTimely(line * unit.Rate(n))).Slow(n)
 		c.Timely = &p
@@ -134,7 +134,7 @@ func (k *Congestion) build(line unit.Rate) *host.Congestion {
 func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	return nic.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: h.Port.MAC, Rate: h.Port.Rate,
-		Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
+		Lossless: prioritySet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
 		HeedPause: h.PFC.heeds(h.Port),
 		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
 	}
@@ -143,7 +143,7 @@ func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 // slotBytes is the size of a slot for the frames of an MTU.
 func slotBytes(mtu int) int { return buffer.SlotBytes(MaxFrame(mtu) + ether.VLANLen) }
 
-// Check checks an Act that comes from no file, for a host with these lossless classes;
+// Check checks an Act that comes from no file, for a host with these lossless priorities;
 // name stands for the file in the error.
 func (a *Act) Check(name string, lossless []int) error {
 	d := strictyaml.NewDoc(name)
@@ -154,7 +154,7 @@ func (a *Act) Check(name string, lossless []int) error {
 
 // Build turns a checked Act into the machine's.
 func (a Act) Build() host.Act {
-	act := host.Act{At: a.At, Class: unit.Priority(a.Class)}
+	act := host.Act{At: a.At, Priority: unit.Priority(a.Priority)}
 	switch a.Do {
 	case "slow":
 		act.Do, act.Rate = host.Slow, a.Rate
@@ -171,8 +171,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func classSet(classes []int) (s unit.ClassSet) {
-	for _, c := range classes {
+func prioritySet(priorities []int) (s unit.PrioritySet) {
+	for _, c := range priorities {
 		s.Add(unit.Priority(c))
 	}
 	return s

@@ -28,7 +28,7 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer, mtu int) (warnings []string) {
 	}
 	lowest, highest := b.thresholds()
 	if *b.XON >= highest {
-		d.Faultf("buffer.xon", "%d bytes, and a bucket pauses at %d: it would resume before it pauses; use 0 to %d", *b.XON, highest, highest-1)
+		d.Faultf("buffer.xon", "%d bytes, and a priority group pauses at %d: it would resume before it pauses; use 0 to %d", *b.XON, highest, highest-1)
 		return nil
 	}
 	usual, longest := MaxFrame(DefaultMTU), MaxFrame(mtu)
@@ -37,20 +37,20 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer, mtu int) (warnings []string) {
 		return nil
 	}
 	if least := lowest - *b.XONOffset; *b.XON > 0 && !b.XONCounts() {
-		warnings = append(warnings, d.At("buffer.xon", fmt.Sprintf("%d bytes have no effect with these thresholds: a bucket resumes at XOFF threshold - xon_offset already, %d - %d = %d or more",
+		warnings = append(warnings, d.At("buffer.xon", fmt.Sprintf("%d bytes have no effect with these thresholds: a priority group resumes at XOFF threshold - xon_offset already, %d - %d = %d or more",
 			*b.XON, lowest, *b.XONOffset, least)).String())
 	}
 	return warnings
 }
 
-// XONCounts reports whether a bucket may resume by XON, and not by XONOffset alone, in a b that is
+// XONCounts reports whether a priority group may resume by XON, and not by XONOffset alone, in a b that is
 // filled in.
 func (b Buffer) XONCounts() bool {
 	lowest, _ := b.thresholds()
 	return *b.XON >= lowest-*b.XONOffset
 }
 
-// XOFFThreshold is at how many bytes a bucket pauses its upstream: with a dynamic threshold,
+// XOFFThreshold is at how many bytes a priority group pauses its upstream: with a dynamic threshold,
 // one that is alone in the pool. Where dynamic_th is not valid it is the greatest number.
 func (b Buffer) XOFFThreshold() int {
 	if n := b.DynamicTh; n != nil && (*n < -7 || *n > 3) {
@@ -60,9 +60,9 @@ func (b Buffer) XOFFThreshold() int {
 	return highest
 }
 
-// thresholds returns the lowest and the highest XOFF threshold of a bucket in bytes. A
+// thresholds returns the lowest and the highest XOFF threshold of a priority group in bytes. A
 // static one is always size + static_th. A dynamic one follows the free shared bytes:
-// down to size in a full pool, and up to where one bucket alone fills the pool: held =
+// down to size in a full pool, and up to where one priority group alone fills the pool: held =
 // alpha x (pool - held), that is alpha/(1+alpha) of the pool.
 func (b *Buffer) thresholds() (lowest, highest int) {
 	if b.StaticTh != nil {

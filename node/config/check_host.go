@@ -131,8 +131,8 @@ func checkCongestion(d *strictyaml.Doc, h *Host) {
 	if k == nil {
 		return
 	}
-	if slices.Contains(h.PFC.Lossless, *k.CNPClass) {
-		d.Faultf("congestion.cnp_class", "class %d is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, %v", *k.CNPClass, h.PFC.Lossless)
+	if slices.Contains(h.PFC.Lossless, *k.CNPPriority) {
+		d.Faultf("congestion.cnp_priority", "priority %d is lossless, and a CNP must not be paused by what it is to end; use a priority that is not in pfc.lossless, %v", *k.CNPPriority, h.PFC.Lossless)
 	}
 	if h.Port.Rate == 0 {
 		d.Faultf("congestion", "a sender begins at the rate of its port, which is unlimited; give it one")
@@ -170,8 +170,8 @@ func checkActs(d *strictyaml.Doc, acts []Act, lossless []int) {
 		case a.Do != "slow" && (a.Rate != 0 || d.Has(path+".rate")):
 			d.Faultf(path+".rate", "%s: only slow has a rate", a.Rate)
 		}
-		if a.Do == "storm" && !slices.Contains(lossless, a.Class) {
-			d.Faultf(path+".class", "class %d is not lossless; use one of %v", a.Class, lossless)
+		if a.Do == "storm" && !slices.Contains(lossless, a.Priority) {
+			d.Faultf(path+".priority", "priority %d is not lossless; use one of %v", a.Priority, lossless)
 		}
 	}
 }

@@ -16,13 +16,13 @@ const maxLimits = 64
 func checkPrevention(d *strictyaml.Doc, s *Switch) {
 	checkRewrites(d, s)
 	if s.TTLBand != 0 && len(s.Rewrite) > 0 {
-		d.Faultf("ttl_band", "%d, and there are rewrite rules: one of the two gives a frame its class", s.TTLBand)
+		d.Faultf("ttl_band", "%d, and there are rewrite rules: one of the two gives a frame its priority", s.TTLBand)
 	}
 	if s.TTLBand != 0 && len(s.PFC.Lossless) == 0 {
-		d.Faultf("ttl_band", "%d: there is no lossless class; name some in pfc.lossless", s.TTLBand)
+		d.Faultf("ttl_band", "%d: there is no lossless priority; name some in pfc.lossless", s.TTLBand)
 	}
-	if s.NoFlood && classSet(s.PFC.Lossless) == 1<<unit.Priorities-1 {
-		d.Faultf("no_flood", "all classes are lossless: leave one for what is flooded")
+	if s.NoFlood && prioritySet(s.PFC.Lossless) == 1<<unit.Priorities-1 {
+		d.Faultf("no_flood", "all priorities are lossless: leave one for what is flooded")
 	}
 	checkMarks(d, s)
 	checkLimits(d, s)
@@ -34,8 +34,8 @@ func checkPrevention(d *strictyaml.Doc, s *Switch) {
 func checkRewrites(d *strictyaml.Doc, s *Switch) {
 	for i, r := range s.Rewrite {
 		path := fmt.Sprintf("rewrite[%d]", i)
-		if !slices.Contains(s.PFC.Lossless, r.Class) {
-			d.Faultf(path+".class", "class %d is not lossless; use one of %v", r.Class, s.PFC.Lossless)
+		if !slices.Contains(s.PFC.Lossless, r.Priority) {
+			d.Faultf(path+".priority", "priority %d is not lossless; use one of %v", r.Priority, s.PFC.Lossless)
 		}
 		for _, ports := range []struct {
 			key  string
@@ -47,8 +47,8 @@ func checkRewrites(d *strictyaml.Doc, s *Switch) {
 			}
 		}
 		for j, other := range s.Rewrite[:i] {
-			if r.Class == other.Class && overlap(r.In, other.In) && overlap(r.Out, other.Out) {
-				d.Faultf(path, "class %d has a rule for some of these ports already, rewrite[%d]: a frame has one", r.Class, j)
+			if r.Priority == other.Priority && overlap(r.In, other.In) && overlap(r.Out, other.Out) {
+				d.Faultf(path, "priority %d has a rule for some of these ports already, rewrite[%d]: a frame has one", r.Priority, j)
 			}
 		}
 	}
@@ -58,20 +58,20 @@ func overlap(a, b []int) bool {
 	return slices.ContainsFunc(a, func(p int) bool { return slices.Contains(b, p) })
 }
 
-// checkMarks requires a code point for every class that frames are rewritten to, if the
-// DSCP gives the class.
+// checkMarks requires a code point for every priority that frames are rewritten to, if the
+// DSCP gives the priority.
 func checkMarks(d *strictyaml.Doc, s *Switch) {
 	if s.Trust != "dscp" {
 		return
 	}
 	for i, r := range s.Rewrite {
 		if r.To < unit.Priorities && !s.marks(r.To) {
-			d.Faultf(fmt.Sprintf("rewrite[%d].to", i), "no DSCP maps to class %d; add one to dscp_map", r.To)
+			d.Faultf(fmt.Sprintf("rewrite[%d].to", i), "no DSCP maps to priority %d; add one to dscp_map", r.To)
 		}
 	}
 	for _, c := range s.PFC.Lossless {
 		if s.TTLBand > 0 && !s.marks(c) {
-			d.Faultf("ttl_band", "no DSCP maps to class %d; add one to dscp_map", c)
+			d.Faultf("ttl_band", "no DSCP maps to priority %d; add one to dscp_map", c)
 		}
 	}
 	lossy := 0
@@ -79,18 +79,18 @@ func checkMarks(d *strictyaml.Doc, s *Switch) {
 		lossy++
 	}
 	if s.NoFlood && lossy < unit.Priorities && !s.marks(lossy) {
-		d.Faultf("no_flood", "no DSCP maps to class %d, the lowest lossy one; add one to dscp_map", lossy)
+		d.Faultf("no_flood", "no DSCP maps to priority %d, the lowest lossy one; add one to dscp_map", lossy)
 	}
 }
 
-// marks reports whether a DSCP maps to a class: without an entry dscp maps to dscp/8.
-func (s *Switch) marks(class int) bool {
+// marks reports whether a DSCP maps to a priority: without an entry dscp maps to dscp/8.
+func (s *Switch) marks(priority int) bool {
 	for dscp := range 64 {
 		c, ok := s.DSCPMap[dscp]
 		if !ok {
 			c = dscp >> 3
 		}
-		if c == class {
+		if c == priority {
 			return true
 		}
 	}
@@ -108,10 +108,10 @@ func checkLimits(d *strictyaml.Doc, s *Switch) {
 			d.Faultf(path+".rate", `%s is not a limit: write a rate above zero such as "2Gbit/s"`, l.Rate)
 		}
 		switch {
-		case (l.Class == nil) == (l.Flow == nil):
-			d.Faultf(path, "a limit is for a class or for a flow: write one of the two")
-		case l.Class != nil && !slices.Contains(s.PFC.Lossless, *l.Class):
-			d.Faultf(path+".class", "class %d is not lossless; use one of %v", *l.Class, s.PFC.Lossless)
+		case (l.Priority == nil) == (l.Flow == nil):
+			d.Faultf(path, "a limit is for a priority or for a flow: write one of the two")
+		case l.Priority != nil && !slices.Contains(s.PFC.Lossless, *l.Priority):
+			d.Faultf(path+".priority", "priority %d is not lossless; use one of %v", *l.Priority, s.PFC.Lossless)
 		case l.Flow != nil:
 			needed(d, path+".flow.from", l.Flow.From)
 			needed(d, path+".flow.to", l.Flow.To)

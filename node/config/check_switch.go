@@ -110,7 +110,7 @@ func checkInterface(d *strictyaml.Doc, path, name string) {
 }
 
 func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
-	checkClasses(d, "pfc.lossless", p.Lossless)
+	checkPriorities(d, "pfc.lossless", p.Lossless)
 	checkResponse(d, p, ports)
 	if d.Faulty("pfc.quanta") || d.Faulty("pfc.refresh") {
 		return
@@ -121,28 +121,28 @@ func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
 	}
 }
 
-func checkClasses(d *strictyaml.Doc, path string, classes []int) {
-	var seen unit.ClassSet
-	for i, c := range classes {
+func checkPriorities(d *strictyaml.Doc, path string, priorities []int) {
+	var seen unit.PrioritySet
+	for i, c := range priorities {
 		path := fmt.Sprintf("%s[%d]", path, i)
 		if c < 0 || c >= unit.Priorities {
 			continue
 		}
 		if seen.Has(unit.Priority(c)) {
-			d.Faultf(path, "class %d is in the list already", c)
+			d.Faultf(path, "priority %d is in the list already", c)
 		}
 		seen.Add(unit.Priority(c))
 	}
 }
 
-func checkSched(d *strictyaml.Doc, path string, class int, s Sched) {
-	d.Within(path, class, 0, unit.Priorities-1)
+func checkSched(d *strictyaml.Doc, path string, priority int, s Sched) {
+	d.Within(path, priority, 0, unit.Priorities-1)
 	schema.CheckAt(d, path, &s)
 	switch {
 	case s.Type == "dwrr":
 		d.Within(path+".weight", s.Weight, 1, 100)
 	case s.Weight != 0 && s.Type == "strict":
-		d.Faultf(path+".weight", "%d: a strict class has no weight; remove it or choose type dwrr", s.Weight)
+		d.Faultf(path+".weight", "%d: a strict priority has no weight; remove it or choose type dwrr", s.Weight)
 	}
 }
 

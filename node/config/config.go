@@ -21,6 +21,10 @@
 package config
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
+
 	"softswitch/host"
 	"softswitch/host/congestion"
 	"softswitch/link/auth"
@@ -37,13 +41,13 @@ type Switch struct {
 	// MTU is the longest IP packet in bytes, the same in the whole fabric; default 1500.
 	// A frame may be 14 bytes longer, with an 802.1Q tag 18; a longer one is dropped.
 	MTU int `yaml:"mtu,omitempty" schema:"1500..9216,default=1500"`
-	// Trust is the field that gives a frame its class: "dscp" (default; class =
+	// Trust is the field that gives a frame its priority: "dscp" (default; priority =
 	// DSCPMap[dscp], by default dscp/8) or "pcp".
 	Trust   string        `yaml:"trust,omitempty" schema:"dscp|pcp,default=dscp"`
 	DSCPMap map[int]int   `yaml:"dscp_map,omitempty" schema:"0..7,keys=0..63"`
 	PFC     PFC           `yaml:"pfc,omitempty"`
 	Buffer  Buffer        `yaml:"buffer,omitempty"`
-	Sched   map[int]Sched `yaml:"scheduler,omitempty" schema:",keys=0..7"` // by class; default: strict, 7 before 0
+	Sched   map[int]Sched `yaml:"scheduler,omitempty" schema:",keys=0..7"` // by priority; default: strict, 7 before 0
 	Subnets []Subnet      `yaml:"subnets,omitempty"`
 	Routes  []Route       `yaml:"routes,omitempty"`
 	// RouterID is an IPv4 address of the router: the source of ICMP errors about what came in
@@ -51,15 +55,15 @@ type Switch struct {
 	RouterID unit.Addr `yaml:"router_id,omitempty" schema:"ip"`
 	ARP      []ARP     `yaml:"arp,omitempty"`
 	MAC      []MAC     `yaml:"mac,omitempty"`
-	// Rewrite is rules that change the class of frames, by the ports they enter and
+	// Rewrite is rules that change the priority of frames, by the ports they enter and
 	// leave by. The keys from here to Limits prevent deadlocks.
 	Rewrite []Rewrite `yaml:"rewrite,omitempty"`
-	// TTLBand, unless 0, gives a routed lossless frame a class by its TTL: the last of
+	// TTLBand, unless 0, gives a routed lossless frame a priority by its TTL: the last of
 	// pfc.lossless up to a TTL of TTLBand, the one before it up to twice that, and so
 	// on; the first gets all remaining TTLs.
 	TTLBand int `yaml:"ttl_band,omitempty" schema:"0..255,default=0"`
 	// NoFlood keeps lossless frames from being flooded: those for a station with an ARP
-	// entry but no MAC entry are dropped, others continue in a lossy class.
+	// entry but no MAC entry are dropped, others continue in a lossy priority.
 	NoFlood bool `yaml:"no_flood,omitempty" schema:",default=false"`
 	// Limits drop lossless frames above a rate.
 	Limits []Limit `yaml:"limits,omitempty"`
@@ -128,7 +132,7 @@ type Wire struct {
 
 // PFC is how the node pauses.
 type PFC struct {
-	// Lossless classes; default [3, 4]. With an empty list all classes are lossy.
+	// Lossless priorities; default [3, 4]. With an empty list all priorities are lossy.
 	Lossless []int `yaml:"lossless" schema:"0..7,default=[3, 4]"`
 	// Quanta in a pause frame; default 65535.
 	Quanta int `yaml:"quanta,omitempty" schema:"1..65535,default=65535"`
@@ -144,8 +148,8 @@ type PFC struct {
 	// for those that IEEE 802.3, 31B.3.7, allows at the link's rate. It changes what headroom has
 	// to be, and nothing else: a softswitch stops at once.
 	Response string `yaml:"response,omitempty" schema:"quanta,default=0"`
-	// Pause is what 802.3x PAUSE frames do, which have no class: with "heed" one pauses all
-	// classes of its port, lossy ones too, for its quanta; with "ignore" none, as IEEE 802.1Q,
+	// Pause is what 802.3x PAUSE frames do, which have no priority: with "heed" one pauses all
+	// priorities of its port, lossy ones too, for its quanta; with "ignore" none, as IEEE 802.1Q,
 	// 36.1.1, has it where PFC is enabled. They are counted in either case.
 	Pause string `yaml:"pause,omitempty" schema:"ignore|heed,default=ignore"`
 }
@@ -184,11 +188,11 @@ type Buffer struct {
 	LossyQueue *int `yaml:"lossy_queue,omitempty" schema:"0..1073741824,default=262144"`
 }
 
-// Sched is the scheduling of one class at every port.
+// Sched is the scheduling of one priority at every port.
 type Sched struct {
 	// Type is "strict" or "dwrr".
 	Type string `yaml:"type" schema:"strict|dwrr,required"`
-	// Weight of a dwrr class, 1 to 100.
+	// Weight of a dwrr priority, 1 to 100.
 	Weight int `yaml:"weight,omitempty" schema:"1..100"`
 }
 
@@ -300,11 +304,11 @@ type Host struct {
 // Flow is a stream of UDP frames to port 4791 from this host.
 type Flow struct {
 	// Number is the flow's number in the scenario; every frame carries it.
-	Number  uint32    `yaml:"number" schema:"0..4294967295"`
-	Name    string    `yaml:"name" schema:"name"`
-	To      unit.Addr `yaml:"to" schema:"ip,required"`             // address
-	SrcPort uint16    `yaml:"src_port" schema:"1..65535,required"` // entropy for ECMP
-	Class   int       `yaml:"class" schema:"0..7"`                 // DSCP = 8 x class (+2 for class 3: 26, usual for RoCEv2)
+	Number   uint32    `yaml:"number" schema:"0..4294967295"`
+	Name     string    `yaml:"name" schema:"name"`
+	To       unit.Addr `yaml:"to" schema:"ip,required"`             // address
+	SrcPort  uint16    `yaml:"src_port" schema:"1..65535,required"` // entropy for ECMP
+	Priority int       `yaml:"priority" schema:"0..7" was:"class"`  // DSCP = 8 x priority (+2 for priority 3: 26, usual for RoCEv2)
 
 	host.Stream `yaml:",inline"`
 }
@@ -316,8 +320,8 @@ type Congestion struct {
 	Control string `yaml:"control" schema:"dcqcn|timely,required"`
 	// Profile is the parameters of dcqcn.
 	Profile congestion.ProfileName `yaml:"profile,omitempty" schema:"paper|hpcc-sender|nvidia,default=paper"`
-	// CNPClass is the class in which senders are notified; it must be lossy.
-	CNPClass *int `yaml:"cnp_class,omitempty" schema:"0..7,default=6"`
+	// CNPPriority is the priority in which senders are notified; it must be lossy.
+	CNPPriority *int `yaml:"cnp_priority,omitempty" schema:"0..7,default=6" was:"cnp_class"`
 	// TimesSlower is how many times slower the port is than the one for which the
 	// parameters are meant: times are multiplied by it.
 	TimesSlower int `yaml:"times_slower,omitempty" schema:"1..1000000,default=1"`
@@ -325,19 +329,38 @@ type Congestion struct {
 
 // Peer is the far end of a flow of transport rc that comes to this host.
 type Peer struct {
-	Number  uint32    `yaml:"number" schema:"0..8388605"`
-	From    unit.Addr `yaml:"from" schema:"ip,required"`
-	SrcPort uint16    `yaml:"src_port" schema:"1..65535,required"`
-	Class   int       `yaml:"class" schema:"0..7"`
-	TTL     int       `yaml:"ttl" schema:"1..255,default=64"` // of what answers it
+	Number   uint32    `yaml:"number" schema:"0..8388605"`
+	From     unit.Addr `yaml:"from" schema:"ip,required"`
+	SrcPort  uint16    `yaml:"src_port" schema:"1..65535,required"`
+	Priority int       `yaml:"priority" schema:"0..7" was:"class"`
+	TTL      int       `yaml:"ttl" schema:"1..255,default=64"` // of what answers it
 }
 
 // Act is a misbehaviour of a host, from At on.
 type Act struct {
 	At unit.Time `yaml:"at" schema:"time,default=0s"`
 	// Do is "slow" (the receiver drains at Rate), "storm" (continuous PFC for
-	// Class, whatever the buffer holds) or "normal".
-	Do    string    `yaml:"do" schema:"slow|storm|normal,required"`
-	Rate  unit.Rate `yaml:"rate,omitempty" schema:"rate"`
-	Class int       `yaml:"class,omitempty" schema:"0..7"`
+	// Priority, whatever the buffer holds) or "normal".
+	Do       string    `yaml:"do" schema:"slow|storm|normal,required"`
+	Rate     unit.Rate `yaml:"rate,omitempty" schema:"rate"`
+	Priority int       `yaml:"priority,omitempty" schema:"0..7" was:"class"`
+}
+
+// UnmarshalJSON reads a request. One of an older program has class for priority.
+func (a *Act) UnmarshalJSON(data []byte) error {
+	type plain Act
+	r := struct {
+		*plain
+		Priority, Class *int
+	}{plain: (*plain)(a)}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return err
+	}
+	if r.Priority != nil && r.Class != nil {
+		return errors.New("priority and class are both given: class is what older requests call priority")
+	}
+	if p := cmp.Or(r.Priority, r.Class); p != nil {
+		a.Priority = *p
+	}
+	return nil
 }

@@ -29,15 +29,15 @@ congestion: `+keys))
 	if want := (congestion.DCQCN{
 		Gain: 4, CNPInterval: 20 * unit.Millisecond, AlphaTimer: 22 * unit.Millisecond, RiseTimer: 22 * unit.Millisecond, RiseBytes: 10_000_000,
 		Recovery: 5, AI: 100_000, HAI: 100_000, Min: 100_000,
-	}); *c.DCQCN != want || c.Timely != nil || c.CNPClass != 6 {
-		t.Errorf("%+v, class %d; want %+v, class 6", *c.DCQCN, c.CNPClass, want)
+	}); *c.DCQCN != want || c.Timely != nil || c.CNPPriority != 6 {
+		t.Errorf("%+v, priority %d; want %+v, priority 6", *c.DCQCN, c.CNPPriority, want)
 	}
 	now, before := host("{control: dcqcn, profile: hpcc-sender}").Build(1, 0).Congestion, host("{control: dcqcn, profile: hpcc}").Build(1, 0).Congestion
 	if *now.DCQCN != *before.DCQCN || now.DCQCN.AlphaTimer != unit.Microsecond {
 		t.Errorf("hpcc-sender is %+v, and by the name that it had %+v", *now.DCQCN, *before.DCQCN)
 	}
-	c = host("{control: timely, times_slower: 400, cnp_class: 1}").Build(1, 0).Congestion
-	if c.DCQCN != nil || c.Timely.Low != 20*unit.Millisecond || c.Timely.Step != 100_000 || c.CNPClass != 1 {
-		t.Errorf("%+v, class %d; want a T_low of 20 ms and steps of 100 kbit/s", c.Timely, c.CNPClass)
+	c = host("{control: timely, times_slower: 400, cnp_priority: 1}").Build(1, 0).Congestion
+	if c.DCQCN != nil || c.Timely.Low != 20*unit.Millisecond || c.Timely.Step != 100_000 || c.CNPPriority != 1 {
+		t.Errorf("%+v, priority %d; want a T_low of 20 ms and steps of 100 kbit/s", c.Timely, c.CNPPriority)
 	}
 }

@@ -12,10 +12,10 @@ import (
 // ECN marks frames with Congestion Experienced as they leave, if their sender heeds that
 // (ECT): by the queue, by a phantom queue, or by both.
 type ECN struct {
-	// Classes whose queues mark; default pfc.lossless.
-	Classes []int    `yaml:"classes,omitempty" schema:"0..7"`
-	RED     *RED     `yaml:"red,omitempty"`
-	Phantom *Phantom `yaml:"phantom,omitempty"`
+	// Priorities whose queues mark; default pfc.lossless.
+	Priorities []int    `yaml:"priorities,omitempty" schema:"0..7" was:"classes"`
+	RED        *RED     `yaml:"red,omitempty"`
+	Phantom    *Phantom `yaml:"phantom,omitempty"`
 }
 
 // RED marks by the bytes that a frame leaves behind in its egress queue: none up to Kmin,
@@ -45,10 +45,10 @@ func checkECN(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	if e.RED == nil && e.Phantom == nil {
 		d.Faultf("ecn", "nothing says when to mark; write red, phantom or both")
 	}
-	if len(e.Classes) == 0 {
-		d.Faultf("ecn.classes", "no class, so that nothing is marked; name some of 0 to %d, or leave ecn out", unit.Priorities-1)
+	if len(e.Priorities) == 0 {
+		d.Faultf("ecn.priorities", "no priority, so that nothing is marked; name some of 0 to %d, or leave ecn out", unit.Priorities-1)
 	}
-	checkClasses(d, "ecn.classes", e.Classes)
+	checkPriorities(d, "ecn.priorities", e.Priorities)
 	CheckRED(d, "ecn.red", e.RED)
 	lowest := 0
 	for i, p := range s.Ports {
@@ -69,11 +69,11 @@ func CheckRED(d *strictyaml.Doc, path string, r *RED) {
 	}
 }
 
-// WarnRED warns of a kmax, at the key path, above the XOFF threshold of a bucket: it would
+// WarnRED warns of a kmax, at the key path, above the XOFF threshold of a priority group: it would
 // pause its upstream while RED does not mark all yet.
 func WarnRED(d *strictyaml.Doc, path string, r *RED, threshold int) (warnings []string) {
 	if r != nil && r.Kmax > threshold {
-		warnings = append(warnings, d.At(path+".kmax", fmt.Sprintf("%d bytes, and a bucket pauses its upstream at %d: pauses come before every frame is marked; use at most that, or a higher buffer.static_th",
+		warnings = append(warnings, d.At(path+".kmax", fmt.Sprintf("%d bytes, and a priority group pauses its upstream at %d: pauses come before every frame is marked; use at most that, or a higher buffer.static_th",
 			r.Kmax, threshold)).String())
 	}
 	return warnings
@@ -84,7 +84,7 @@ func (s *Switch) buildECN(c *dataplane.Config) {
 	if s.ECN == nil {
 		return
 	}
-	c.ECN.Classes, c.ECN.Seed = classSet(s.ECN.Classes), stat.Mix(uint64(s.HashSeed))
+	c.ECN.Priorities, c.ECN.Seed = prioritySet(s.ECN.Priorities), stat.Mix(uint64(s.HashSeed))
 	if r := s.ECN.RED; r != nil {
 		c.ECN.RED = dataplane.RED{Kmin: *r.Kmin, Kmax: r.Kmax, Pmax: r.Pmax}
 	}

@@ -9,11 +9,11 @@ import (
 // What a switch's file says of marking, and its defaults, is what the switch gets.
 func TestECN(t *testing.T) {
 	for text, want := range map[string]dataplane.ECN{
-		"":                                 {},
-		"ecn: {red: {}}":                   {Classes: 1<<3 | 1<<4, RED: dataplane.RED{Kmin: 5120, Kmax: 30720, Pmax: 10}},
-		"ecn: {phantom: {}, classes: [5]}": {Classes: 1 << 5, Phantom: dataplane.Phantom{Drain: 95, Mark: 6144}},
+		"":                                    {},
+		"ecn: {red: {}}":                      {Priorities: 1<<3 | 1<<4, RED: dataplane.RED{Kmin: 5120, Kmax: 30720, Pmax: 10}},
+		"ecn: {phantom: {}, priorities: [5]}": {Priorities: 1 << 5, Phantom: dataplane.Phantom{Drain: 95, Mark: 6144}},
 		"ecn: {red: {kmin: 0, kmax: 1, pmax: 100}, phantom: {drain: 90, mark: 3000}}": {
-			Classes: 1<<3 | 1<<4, RED: dataplane.RED{Kmax: 1, Pmax: 100}, Phantom: dataplane.Phantom{Drain: 90, Mark: 3000},
+			Priorities: 1<<3 | 1<<4, RED: dataplane.RED{Kmax: 1, Pmax: 100}, Phantom: dataplane.Phantom{Drain: 90, Mark: 3000},
 		},
 	} {
 		s, warnings, err := LoadSwitch("s1.yaml", []byte(smallSwitch+text+"\n"))

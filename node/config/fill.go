@@ -26,8 +26,8 @@ func (s *Switch) Fill() {
 	schema.Fill(s)
 	s.HashSeed = cmp.Or(s.HashSeed, uint32(s.ID))
 	s.PFC.Fill(s.Ports)
-	if s.ECN != nil && s.ECN.Classes == nil {
-		s.ECN.Classes = slices.Clone(s.PFC.Lossless)
+	if s.ECN != nil && s.ECN.Priorities == nil {
+		s.ECN.Priorities = slices.Clone(s.PFC.Lossless)
 	}
 }
 

@@ -15,7 +15,7 @@ func SwitchFormat() schema.Format {
 		Description: "The configuration of one switch, for softswitch run -c.",
 		Root:        reflect.TypeFor[Switch](),
 		Rules: map[reflect.Type]schema.Rules{
-			reflect.TypeFor[Limit](): {OneOf: [][]string{{"class"}, {"flow"}}},
+			reflect.TypeFor[Limit](): {OneOf: [][]string{{"priority"}, {"flow"}}},
 		},
 		Choices: map[string][]string{"detector": catalog.Names(), "response": respond.Names()},
 	}

@@ -24,7 +24,7 @@ func TestHeadroomIsBuilt(t *testing.T) {
 		{"buffer: {cell: 208, headroom_pool: {size: 5000}}\n", buffer.Config{
 			Headroom: []int{30720, 56320}, Cell: 208, HeadroomPool: &buffer.HeadroomPool{Bytes: 5000, Port: 10240},
 		}},
-		// Two classes at each port: 2 x 30720 and 2 x 56320 less 10240 each, by 4.
+		// Two priorities at each port: 2 x 30720 and 2 x 56320 less 10240 each, by 4.
 		{"buffer: {headroom_pool: {ratio: 4}}\n", buffer.Config{
 			Headroom: []int{30720, 56320}, HeadroomPool: &buffer.HeadroomPool{Bytes: (51200 + 102400) / 4, Port: 10240},
 		}},

@@ -14,7 +14,7 @@ import (
 	"softswitch/internal/strictyaml"
 )
 
-// Bridge is a learning bridge over these interfaces, with PFC on classes 3 and 4. Error and
+// Bridge is a learning bridge over these interfaces, with PFC on priorities 3 and 4. Error and
 // warnings are as LoadSwitch's.
 func Bridge(ports ...string) (s Switch, warnings []string, err error) {
 	s.Name, s.ID = "switch", 1

@@ -170,7 +170,7 @@ func addr(s string) unit.Addr { return unit.AddrOf(netip.MustParseAddr(s)) }
 func prefix(s string) unit.Prefix { return unit.Prefix{Prefix: netip.MustParsePrefix(s)} }
 
 func TestRoundTrip(t *testing.T) {
-	class, th, offset := 5, 8192, 1024
+	priority, th, offset := 5, 8192, 1024
 	for _, lossless := range [][]int{nil, {}, {5}} {
 		s := Switch{
 			Name: "s1", ID: 1, Ports: []Port{{Name: "a", StaticTh: &th, XONOffset: &offset}, {Name: "b", Rate: 2.5e9}, {Name: "c"}},
@@ -181,13 +181,13 @@ func TestRoundTrip(t *testing.T) {
 			Routes:  []Route{{Prefix: prefix("10.0.2.0/24"), Ports: []int{1}, Backup: []int{2}}},
 			ARP:     []ARP{{IP: addr("10.0.1.2"), MAC: 0x02_00_00_09_00_00}},
 			MAC:     []MAC{{MAC: 0x02_00_00_09_00_00, Port: 0}}, RouterID: addr("198.18.0.1"),
-			Rewrite: []Rewrite{{Class: 5, In: []int{1, 2}, Out: []int{1, 2}, To: 0}},
+			Rewrite: []Rewrite{{Priority: 5, In: []int{1, 2}, Out: []int{1, 2}, To: 0}},
 			NoFlood: true,
-			ECN:     &ECN{Classes: []int{0}, RED: &RED{Pmax: 1}, Phantom: &Phantom{}},
-			Limits:  []Limit{{Port: 1, Class: &class, Rate: 2e9}, {Port: 0, Flow: &LimitFlow{From: addr("10.0.1.2"), To: addr("10.0.2.2"), SrcPort: 49152}, Rate: 1.5e6}},
+			ECN:     &ECN{Priorities: []int{0}, RED: &RED{Pmax: 1}, Phantom: &Phantom{}},
+			Limits:  []Limit{{Port: 1, Priority: &priority, Rate: 2e9}, {Port: 0, Flow: &LimitFlow{From: addr("10.0.1.2"), To: addr("10.0.2.2"), SrcPort: 49152}, Rate: 1.5e6}},
 			Live:    Live{Control: "/run/x.sock"},
 		}
-		if !slices.Contains(lossless, class) {
+		if !slices.Contains(lossless, priority) {
 			s.Rewrite, s.Limits = nil, nil
 		}
 		got, _, err := LoadSwitch("s1.yaml", s.Marshal())
@@ -202,8 +202,8 @@ func TestRoundTrip(t *testing.T) {
 	h := Host{
 		Name: "h1", ID: 9, Port: Port{Name: "eth0", Rate: 100e6},
 		Address: unit.Interface{IP: addr("10.0.1.2"), Bits: 24}, Gateway: addr("10.0.1.1"), GatewayMAC: 0x02_00_00_01_00_00,
-		Flows: []Flow{{Number: 0, Name: "A", To: addr("10.0.2.2"), SrcPort: 49152, Class: 3}},
-		Acts:  []Act{{At: unit.Second, Do: "storm", Class: 3}, {At: 2 * unit.Second, Do: "normal"}},
+		Flows: []Flow{{Number: 0, Name: "A", To: addr("10.0.2.2"), SrcPort: 49152, Priority: 3}},
+		Acts:  []Act{{At: unit.Second, Do: "storm", Priority: 3}, {At: 2 * unit.Second, Do: "normal"}},
 	}
 	got, err := LoadHost("h1.yaml", h.Marshal())
 	if err != nil {
@@ -251,10 +251,10 @@ func FuzzLoad(f *testing.F) {
 // An act that comes from no file is judged as one of a file: it has to say what it does.
 func TestCheckOfActs(t *testing.T) {
 	for want, a := range map[string]Act{
-		"": {Do: "storm", Class: 3},
+		"": {Do: "storm", Priority: 3},
 		`h2: acts[0].do: ""; use slow, storm, normal`:                                      {},
 		`h2: acts[0].do: "halt"; use slow, storm, normal`:                                  {Do: "halt"},
-		"h2: acts[0].class: class 5 is not lossless; use one of [3 4]":                     {Do: "storm", Class: 5},
+		"h2: acts[0].priority: priority 5 is not lossless; use one of [3 4]":               {Do: "storm", Priority: 5},
 		`h2: acts[0].rate: 0 is not a drain rate: write one above zero such as "10Mbit/s"`: {Do: "slow"},
 		"h2: acts[0].rate: 1Mbit/s: only slow has a rate":                                  {Do: "normal", Rate: 1e6},
 	} {

@@ -10,24 +10,24 @@ import (
 	"softswitch/unit"
 )
 
-// Rewrite gives a lossless frame that came in Class by a port of In and leaves by a
-// port of Out another class, To: it is queued in To and marked with it. It is still
-// accounted to Class at the ingress if To is lossless; if To is lossy it is not
+// Rewrite gives a lossless frame that came in Priority by a port of In and leaves by a
+// port of Out another priority, To: it is queued in To and marked with it. It is still
+// accounted to Priority at the ingress if To is lossless; if To is lossy it is not
 // accounted.
 type Rewrite struct {
-	Class int   `yaml:"class" schema:"0..7"`
-	In    []int `yaml:"in" schema:"0..63,required"`
-	Out   []int `yaml:"out" schema:"0..63,required"`
-	To    int   `yaml:"to" schema:"0..7"`
+	Priority int   `yaml:"priority" schema:"0..7" was:"class"`
+	In       []int `yaml:"in" schema:"0..63,required"`
+	Out      []int `yaml:"out" schema:"0..63,required"`
+	To       int   `yaml:"to" schema:"0..7"`
 }
 
-// Limit drops frames of a class or of one flow that arrive at Port above Rate.
+// Limit drops frames of a priority or of one flow that arrive at Port above Rate.
 type Limit struct {
 	Port int `yaml:"port" schema:"0..63"`
-	// Exactly one of Class and Flow is set.
-	Class *int       `yaml:"class,omitempty" schema:"0..7"`
-	Flow  *LimitFlow `yaml:"flow,omitempty"`
-	Rate  unit.Rate  `yaml:"rate" schema:"rate,required"` // bits on the wire per second, above zero
+	// Exactly one of Priority and Flow is set.
+	Priority *int       `yaml:"priority,omitempty" schema:"0..7" was:"class"`
+	Flow     *LimitFlow `yaml:"flow,omitempty"`
+	Rate     unit.Rate  `yaml:"rate" schema:"rate,required"` // bits on the wire per second, above zero
 }
 
 // LimitFlow is a stream of UDP frames to port 4791.
@@ -45,10 +45,10 @@ func (f LimitFlow) ID() detect.FlowID {
 // buildPrevention adds the settings that prevent deadlocks to c.
 func (s *Switch) buildPrevention(c *dataplane.Config) {
 	for _, r := range s.Rewrite {
-		c.Rewrites = append(c.Rewrites, dataplane.Rewrite{Class: unit.Priority(r.Class), In: portSet(r.In), Out: portSet(r.Out), To: unit.Priority(r.To)})
+		c.Rewrites = append(c.Rewrites, dataplane.Rewrite{Priority: unit.Priority(r.Priority), In: portSet(r.In), Out: portSet(r.Out), To: unit.Priority(r.To)})
 	}
 	if c.Bands.Width = s.TTLBand; s.TTLBand > 0 {
-		c.Bands.Classes = lists.Map(s.PFC.Lossless, func(c int) unit.Priority { return unit.Priority(c) })
+		c.Bands.Priorities = lists.Map(s.PFC.Lossless, func(c int) unit.Priority { return unit.Priority(c) })
 	}
 	c.NoFlood = s.NoFlood
 	for _, l := range s.Limits {
@@ -56,7 +56,7 @@ func (s *Switch) buildPrevention(c *dataplane.Config) {
 		if l.Flow != nil {
 			limit.Flow = l.Flow.ID()
 		} else {
-			limit.OfClass, limit.Class = true, unit.Priority(*l.Class)
+			limit.OfPriority, limit.Priority = true, unit.Priority(*l.Priority)
 		}
 		c.Limits = append(c.Limits, limit)
 	}

@@ -118,24 +118,24 @@ func (out sink) port(w *observe.Switch, p *observe.Port) {
 	out.by(odd, p.Odd, w.Name, p.Name)
 	for c := range unit.Priorities {
 		if !slices.Contains(w.Lossless, c) && p.RxFrames[c]+p.TxFrames[c] == 0 && p.Queue[c].Watermark == 0 {
-			continue // an unused lossy class
+			continue // an unused lossy priority
 		}
-		class := strconv.Itoa(c)
-		out.count(packets, p.RxFrames[c], w.Name, p.Name, class, "rx")
-		out.count(packets, p.TxFrames[c], w.Name, p.Name, class, "tx")
-		out.count(bytes, p.RxBytes[c], w.Name, p.Name, class, "rx")
-		out.count(bytes, p.TxBytes[c], w.Name, p.Name, class, "tx")
-		out.count(marked, p.Marked[c], w.Name, p.Name, class)
-		out.put(queueBytes, float64(p.Queue[c].Bytes), w.Name, p.Name, class)
-		out.put(queueMark, float64(p.Queue[c].Watermark), w.Name, p.Name, class)
+		priority := strconv.Itoa(c)
+		out.count(packets, p.RxFrames[c], w.Name, p.Name, priority, "rx")
+		out.count(packets, p.TxFrames[c], w.Name, p.Name, priority, "tx")
+		out.count(bytes, p.RxBytes[c], w.Name, p.Name, priority, "rx")
+		out.count(bytes, p.TxBytes[c], w.Name, p.Name, priority, "tx")
+		out.count(marked, p.Marked[c], w.Name, p.Name, priority)
+		out.put(queueBytes, float64(p.Queue[c].Bytes), w.Name, p.Name, priority)
+		out.put(queueMark, float64(p.Queue[c].Watermark), w.Name, p.Name, priority)
 	}
 	for _, c := range w.Lossless {
-		out.class(w, p, c)
+		out.priority(w, p, c)
 	}
 }
 
-// class sends the metrics of a port's lossless class.
-func (out sink) class(w *observe.Switch, p *observe.Port, c int) {
+// priority sends the metrics of a port's lossless priority.
+func (out sink) priority(w *observe.Switch, p *observe.Port, c int) {
 	labels := []string{w.Name, p.Name, strconv.Itoa(c)}
 	with := func(more ...string) []string { return append(slices.Clip(labels), more...) }
 	out.count(pfcFrames, p.RxPause[c], with("rx", "pause")...)
@@ -158,7 +158,7 @@ func (out sink) class(w *observe.Switch, p *observe.Port, c int) {
 func (out sink) deadlocked(w *observe.Switch, h *observe.History) {
 	for i := range w.Ports {
 		for _, c := range w.Lossless {
-			p := observe.Place{Port: w.Ports[i].Name, Class: c}
+			p := observe.Place{Port: w.Ports[i].Name, Priority: c}
 			out.flag(deadlocked, slices.Contains(h.InForce, p), w.Name, p.Port, strconv.Itoa(c))
 		}
 	}
@@ -181,10 +181,10 @@ func (out sink) history(name string, h *observe.History) {
 
 func (out sink) watchdog(name string, w *observe.Watchdog) {
 	for _, q := range w.Queues {
-		class := strconv.Itoa(q.Class)
-		out.count(storms, q.Detected, name, q.Port, class, "detected")
-		out.count(storms, q.Restored, name, q.Port, class, "restored")
-		out.flag(stormed, q.Stormed, name, q.Port, class)
+		priority := strconv.Itoa(q.Priority)
+		out.count(storms, q.Detected, name, q.Port, priority, "detected")
+		out.count(storms, q.Restored, name, q.Port, priority, "restored")
+		out.flag(stormed, q.Stormed, name, q.Port, priority)
 	}
 }
 
@@ -194,16 +194,16 @@ func (out sink) host(h *observe.Host) {
 	out.link(h.Link, h.Name, "")
 	out.count(hostPause, h.Counters.RxPause8023, h.Name)
 	for c := range unit.Priorities {
-		class := strconv.Itoa(c)
+		priority := strconv.Itoa(c)
 		k := &h.Counters
 		if k.RxPause[c]+k.RxResume[c]+k.TxPause[c]+k.TxResume[c] == 0 {
 			continue
 		}
-		out.count(hostPFC, k.RxPause[c], h.Name, class, "rx", "pause")
-		out.count(hostPFC, k.RxResume[c], h.Name, class, "rx", "resume")
-		out.count(hostPFC, k.TxPause[c], h.Name, class, "tx", "pause")
-		out.count(hostPFC, k.TxResume[c], h.Name, class, "tx", "resume")
-		out.count(hostPFC, k.TxRefresh[c], h.Name, class, "tx", "refresh")
+		out.count(hostPFC, k.RxPause[c], h.Name, priority, "rx", "pause")
+		out.count(hostPFC, k.RxResume[c], h.Name, priority, "rx", "resume")
+		out.count(hostPFC, k.TxPause[c], h.Name, priority, "tx", "pause")
+		out.count(hostPFC, k.TxResume[c], h.Name, priority, "tx", "resume")
+		out.count(hostPFC, k.TxRefresh[c], h.Name, priority, "tx", "refresh")
 	}
 	for _, f := range h.Sent {
 		out.count(hostSent, f.Frames, h.Name, f.Name)

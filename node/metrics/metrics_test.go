@@ -48,11 +48,11 @@ func fabric() Sample {
 	p.RxFrames[0], p.Link.Drops, p.Link.Truncated, p.Link.Busy = 7, 1, 3, 2
 	history := j.History()
 	history.Deadlocks, history.Rerouted = 3, 4
-	history.InForce = []observe.Place{{Port: "a", Class: 3}}
+	history.InForce = []observe.Place{{Port: "a", Priority: 3}}
 	history.Actions["drop"], history.Refusals["port down"], history.LinkDowns["a"] = 5, 6, 7
 	history.Detection = observe.Histogram{Sum: 5.5}
 	history.Detection.Counts[2], history.Detection.Counts[10] = 1, 1
-	w := &observe.Watchdog{Queues: []observe.WatchdogQueue{{Port: "a", Class: 3}}}
+	w := &observe.Watchdog{Queues: []observe.WatchdogQueue{{Port: "a", Priority: 3}}}
 	w.Queues[0].Detected, w.Queues[0].Restored, w.Queues[0].Stormed = 2, 1, true
 	h := observe.Host{Name: "h1", Sent: []host.Sent{{Name: "f", Frames: 12}}, Received: []host.Received{{Number: 4, Frames: 13, Bytes: 1300, Lost: 2}}}
 	h.Counters.RxPause[3], h.Counters.Overflow, h.Link.Truncated = 9, 3, 4
@@ -136,7 +136,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, `priority="5"`) {
-		t.Error("a class that is neither lossless nor used is told")
+		t.Error("a priority that is neither lossless nor used is told")
 	}
 }
 

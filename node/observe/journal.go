@@ -22,12 +22,12 @@ type Deadlocks struct {
 // one in a label is only the opinion of the last switch that forwarded it.
 type Finding struct {
 	At      unit.Time `json:"at_ns"`
-	Bucket  Place     `json:"bucket"`
+	PG      Place     `json:"priority_group"`
 	Queue   Place     `json:"queue"`
 	Label   *Label    `json:"label"`   // nil if the detector has no labels
 	Trigger string    `json:"trigger"` // "node.port" of the initial trigger, "" if it is not known
 	OnLoop  bool      `json:"on_loop"`
-	// Over is when the bucket resumed or the pause of the queue ended; 0 while neither
+	// Over is when the priority group resumed or the pause of the queue ended; 0 while neither
 	// has happened: then the deadlock lasts.
 	Over unit.Time `json:"over_ns"`
 	// Causes are why it formed according to the detector, the likeliest first.
@@ -53,16 +53,16 @@ type Action struct {
 	Action string    `json:"action"`
 	Why    string    `json:"why"`
 	Until  string    `json:"until"`
-	Bucket *Place    `json:"bucket"` // what comes in there; nil for all
-	Queue  *Place    `json:"queue"`  // what leaves there; nil for all
-	Flow   string    `json:"flow"`   // hash, "" for all
-	Bytes  int       `json:"bytes"`  // bytes, of "police" kbit/s; 0 for none
+	PG     *Place    `json:"priority_group"` // what comes in there; nil for all
+	Queue  *Place    `json:"queue"`          // what leaves there; nil for all
+	Flow   string    `json:"flow"`           // hash, "" for all
+	Bytes  int       `json:"bytes"`          // bytes, of "police" kbit/s; 0 for none
 }
 
-// Place is a queue or a bucket.
+// Place is a queue or a priority group.
 type Place struct {
-	Port  string `json:"port"`
-	Class int    `json:"priority"`
+	Port     string `json:"port"`
+	Priority int    `json:"priority"`
 }
 
 // Bounds of what a Journal keeps: of findings, those that are over are dropped first; of actions
@@ -84,7 +84,7 @@ type History struct {
 	Refusals  map[string]uint64 `json:"refusals"` // actions not taken, by reason
 	LinkDowns map[string]uint64 `json:"link_downs"`
 	Rerouted  uint64            `json:"rerouted"` // route groups that switched to their backup
-	// Detection is a histogram of the time from the bucket's XOFF to the declaration:
+	// Detection is a histogram of the time from the priority group's XOFF to the declaration:
 	// Counts by DetectionBounds, Sum in seconds.
 	Detection Histogram `json:"detection"`
 }
@@ -102,16 +102,16 @@ type Journal struct {
 	ports []string
 
 	mu       sync.Mutex
-	findings []finding                   // guarded by mu
-	actions  []event.Event               // guarded by mu: those that began the actions in effect, oldest first
-	history  History                     // guarded by mu
-	xoff     map[detect.Bucket]unit.Time // guarded by mu: since when buckets are XOFF
+	findings []finding               // guarded by mu
+	actions  []event.Event           // guarded by mu: those that began the actions in effect, oldest first
+	history  History                 // guarded by mu
+	xoff     map[detect.PG]unit.Time // guarded by mu: since when priority groups are XOFF
 }
 
 // finding is a Finding and its place.
 type finding struct {
 	Finding
-	bucket    detect.Bucket
+	pg        detect.PG
 	queue     detect.Queue
 	diagnosed unit.Time // the time of Causes
 }
@@ -119,7 +119,7 @@ type finding struct {
 // NewJournal makes the journal of a switch with these port names.
 func NewJournal(ports []string) *Journal {
 	return &Journal{
-		ports: ports, xoff: map[detect.Bucket]unit.Time{},
+		ports: ports, xoff: map[detect.PG]unit.Time{},
 		history: History{Actions: map[string]uint64{}, Refusals: map[string]uint64{}, LinkDowns: map[string]uint64{}},
 	}
 }
@@ -134,13 +134,13 @@ func (j *Journal) Read(events []event.Event) {
 }
 
 func (j *Journal) read(e *event.Event) {
-	b, q := detect.Bucket{Port: e.Port, Class: e.Class}, detect.Queue{Port: e.Out, Class: e.OutClass}
+	b, q := detect.PG{Port: e.Port, Priority: e.Priority}, detect.Queue{Port: e.Out, Priority: e.OutPriority}
 	switch e.Type {
 	case event.XOFF:
 		j.xoff[b] = e.At
 	case event.XON:
 		delete(j.xoff, b)
-		j.over(e.At, func(f *finding) bool { return f.bucket == b })
+		j.over(e.At, func(f *finding) bool { return f.pg == b })
 	case event.Resumed, event.Expired:
 		j.over(e.At, func(f *finding) bool { return f.queue == q })
 	case event.Deadlock:
@@ -168,14 +168,14 @@ func (j *Journal) over(at unit.Time, fits func(*finding) bool) {
 	}
 }
 
-func (j *Journal) declared(e *event.Event, b detect.Bucket, q detect.Queue) {
+func (j *Journal) declared(e *event.Event, b detect.PG, q detect.Queue) {
 	j.history.Deadlocks++
 	if since, ok := j.xoff[b]; ok {
 		j.history.Detection.add(float64(e.At-since) / float64(unit.Second))
 	}
 	f := finding{
-		Finding: Finding{At: e.At, OnLoop: e.OnLoop, Bucket: Place{j.ports[b.Port], int(b.Class)}, Queue: Place{j.ports[q.Port], int(q.Class)}},
-		bucket:  b, queue: q,
+		Finding: Finding{At: e.At, OnLoop: e.OnLoop, PG: Place{j.ports[b.Port], int(b.Priority)}, Queue: Place{j.ports[q.Port], int(q.Priority)}},
+		pg:      b, queue: q,
 	}
 	f.Label, f.Trigger = takeLabel(e.Label), nodePort(e.Trigger)
 	if f.Label != nil {
@@ -189,10 +189,10 @@ func (j *Journal) declared(e *event.Event, b detect.Bucket, q detect.Queue) {
 }
 
 // caused adds a cause, or one more flow of the last one, to the finding that it is about.
-func (j *Journal) caused(e *event.Event, b detect.Bucket, q detect.Queue) {
+func (j *Journal) caused(e *event.Event, b detect.PG, q detect.Queue) {
 	for i := len(j.findings) - 1; i >= 0; i-- {
 		f := &j.findings[i]
-		if f.bucket != b || f.queue != q {
+		if f.pg != b || f.queue != q {
 			continue
 		}
 		switch rank := int(e.Rank); {
@@ -216,11 +216,11 @@ func (j *Journal) caused(e *event.Event, b detect.Bucket, q detect.Queue) {
 
 // acted begins and ends actions.
 func (j *Journal) acted(e *event.Event) {
-	anyBucket := e.Port == unit.NoPort || e.Action == detect.ActionRestrict // a queue is restricted to one
+	anyPG := e.Port == unit.NoPort || e.Action == detect.ActionRestrict // a queue is restricted to one
 	end := func(a detect.Action) {
 		j.actions = slices.DeleteFunc(j.actions, func(m event.Event) bool {
-			return m.Action == a && (e.Out == unit.NoPort || m.Out == e.Out && m.OutClass == e.OutClass) &&
-				(anyBucket || m.Port == e.Port && m.Class == e.Class) && (e.Flow == 0 || m.Flow == e.Flow)
+			return m.Action == a && (e.Out == unit.NoPort || m.Out == e.Out && m.OutPriority == e.OutPriority) &&
+				(anyPG || m.Port == e.Port && m.Priority == e.Priority) && (e.Flow == 0 || m.Flow == e.Flow)
 		})
 	}
 	for _, a := range e.Action.Ends() {
@@ -258,7 +258,7 @@ func (j *Journal) Deadlocks() Deadlocks {
 		e := &j.actions[i]
 		m := Action{
 			Since: e.At, Action: e.Action.String(), Why: e.Action.Why(), Until: e.Action.Until(), Bytes: int(e.Bytes),
-			Bucket: j.place(e.Port, e.Class), Queue: j.place(e.Out, e.OutClass),
+			PG: j.place(e.Port, e.Priority), Queue: j.place(e.Out, e.OutPriority),
 		}
 		if e.Flow != 0 {
 			m.Flow = e.Flow.String()

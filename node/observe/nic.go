@@ -13,8 +13,8 @@ import (
 type NIC struct {
 	Host
 	// Drain is the rate at which the stack takes frames, in bit/s; 0: at once.
-	Drain   unit.Rate                 `json:"drain_bps"`
-	Classes [unit.Priorities]NICClass `json:"classes"`
+	Drain      unit.Rate                    `json:"drain_bps"`
+	Priorities [unit.Priorities]NICPriority `json:"priorities"`
 	// InHost are frames lost inside the host: before they reached the wire, or after
 	// the NIC had received them.
 	InHost HostLoss `json:"lost_in_host"`
@@ -28,20 +28,20 @@ type NIC struct {
 	Stack link.Stats `json:"stack"`
 }
 
-// NICClass is a class of a NIC.
-type NICClass struct {
+// NICPriority is a priority of a NIC.
+type NICPriority struct {
 	Sent      uint64 `json:"sent"`     // frames, to the wire
 	Received  uint64 `json:"received"` // frames, to the stack
 	Paused    bool   `json:"paused"`
 	Pause     Pause  `json:"pause"` // of the send queue
 	Send      Queue  `json:"send_queue"`
-	Receive   Group  `json:"receive_buffer"` // of lossless classes
+	Receive   Group  `json:"receive_buffer"` // of lossless priorities
 	PauseSent uint64 `json:"pause_sent"`     // without refreshes
 }
 
 // HostLoss is frames lost in a host, by place.
 type HostLoss struct {
-	// SendQueue: the queue of the frame's class was full, because programs do not wait
+	// SendQueue: the queue of the frame's priority was full, because programs do not wait
 	// while it is paused.
 	SendQueue uint64 `json:"send_queue"`
 	// Device: the kernel's queue to the NIC was full.
@@ -70,15 +70,15 @@ func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 		Host:  Host{Name: c.Name, ID: uint16(c.ID), Sent: []host.Sent{}, Received: []host.Received{}, Counters: n.HostCounters(), Link: links[nic.Wire]},
 		Drain: n.Drain(), Stack: links[nic.Stack],
 	}
-	for class := range unit.Priority(unit.Priorities) {
-		k := &out.Classes[class]
-		k.Sent, k.Received = wire.TxFrames[class], stack.TxFrames[class]
-		k.Paused, k.Pause = n.QueuePaused(nic.Wire, class), takePause(n.Switch, nic.Wire, class)
-		k.PauseSent = wire.TxPause[class]
-		q := n.Queue(nic.Wire, class)
+	for priority := range unit.Priority(unit.Priorities) {
+		k := &out.Priorities[priority]
+		k.Sent, k.Received = wire.TxFrames[priority], stack.TxFrames[priority]
+		k.Paused, k.Pause = n.QueuePaused(nic.Wire, priority), takePause(n.Switch, nic.Wire, priority)
+		k.PauseSent = wire.TxPause[priority]
+		q := n.Queue(nic.Wire, priority)
 		k.Send = Queue{Bytes: q.Bytes(), Watermark: q.Watermark()}
-		k.Receive.Bytes, k.Receive.Headroom = n.MMU().Bytes(nic.Wire, class)
-		k.Receive.Watermark, k.Receive.HeadroomWatermark = n.MMU().Watermark(nic.Wire, class)
+		k.Receive.Bytes, k.Receive.Headroom = n.MMU().Bytes(nic.Wire, priority)
+		k.Receive.Watermark, k.Receive.HeadroomWatermark = n.MMU().Watermark(nic.Wire, priority)
 	}
 	full := stack.Drops[dataplane.DropStack] + stack.Drops[dataplane.DropLossyQueue]
 	out.InHost = HostLoss{SendQueue: full, Device: out.Stack.Drops, Sockets: sockets, Other: out.Stack.Truncated}
@@ -90,8 +90,8 @@ func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 	for r, n := range stack.LostBy {
 		out.add(dataplane.Reason(r).String(), n)
 	}
-	for class, n := range stack.LostOf {
-		out.LostOf[class] += n
+	for priority, n := range stack.LostOf {
+		out.LostOf[priority] += n
 	}
 	out.WireDrops, out.StackDrops = drops(wire, false), drops(stack, false)
 	out.OnArrival = ArrivalLoss{Lossless: wire.LosslessLost, Lossy: wire.Drops[dataplane.DropLossyQueue], Ring: out.Link.Drops + out.Link.Truncated}

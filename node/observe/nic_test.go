@@ -8,7 +8,7 @@ import (
 	"softswitch/unit"
 )
 
-// A NIC that is paused in class 3, whose send queue is full, and whose slow stack makes
+// A NIC that is paused in priority 3, whose send queue is full, and whose slow stack makes
 // it pause in turn and then lose what comes all the same.
 func TestNIC(t *testing.T) {
 	n, err := nic.New(nic.Config{

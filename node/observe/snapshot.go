@@ -36,7 +36,7 @@ type Switch struct {
 	// HeadroomPoolBytes is the use of the pool of headroom, 0 without one.
 	HeadroomPoolBytes int    `json:"headroom_pool_bytes,omitempty"`
 	LosslessLost      uint64 `json:"lossless_lost"`
-	Lossless          []int  `json:"lossless"` // classes
+	Lossless          []int  `json:"lossless"` // priorities
 	// Flows are the flows of which it dropped data frames, OtherDrops such frames of flows beyond
 	// the first 4096 of them, and of none.
 	Flows      []FlowDrops `json:"flow_drops,omitempty"`
@@ -63,7 +63,7 @@ type FlowDrops struct {
 type Loss struct {
 	// LostBy is how many, by reason.
 	LostBy map[string]uint64 `json:"lossless_lost_by,omitempty"`
-	// LostOf is the same by class, and HeadroomLost those of them for which the headroom of their
+	// LostOf is the same by priority, and HeadroomLost those of them for which the headroom of their
 	// priority group was full.
 	LostOf       [unit.Priorities]uint64 `json:"lossless_lost_of,omitzero"`
 	HeadroomLost [unit.Priorities]uint64 `json:"headroom_lost,omitzero"`
@@ -127,7 +127,7 @@ type PortWire struct {
 	impair.State
 }
 
-// Port is a port at one instant. Arrays are indexed by class.
+// Port is a port at one instant. Arrays are indexed by priority.
 type Port struct {
 	Name      string                  `json:"name"`
 	Up        bool                    `json:"up"`
@@ -153,9 +153,9 @@ type Port struct {
 	Drops map[string]uint64 `json:"drops,omitempty"`
 	Odd   map[string]uint64 `json:"odd,omitempty"`
 	Loss                    // of frames that came in by this port
-	// Frames marked with Congestion Experienced as they left, by class.
+	// Frames marked with Congestion Experienced as they left, by priority.
 	Marked [unit.Priorities]uint64 `json:"ecn_marked,omitzero"`
-	// Frames dropped on purpose, by class: at the egress, and on arrival. ResponseBytes
+	// Frames dropped on purpose, by priority: at the egress, and on arrival. ResponseBytes
 	// are their bytes in total, by this ingress port.
 	TxDropped     [unit.Priorities]uint64 `json:"tx_dropped"`
 	RxDropped     [unit.Priorities]uint64 `json:"rx_dropped"`
@@ -195,7 +195,7 @@ func (p Port) refused() (n uint64) {
 	return n
 }
 
-// Sent is how many frames left by the port, each class of a PFC frame counted as one.
+// Sent is how many frames left by the port, each priority of a PFC frame counted as one.
 func (p Port) Sent() uint64 {
 	return total(p.TxFrames, p.TxPause, p.TxResume, p.TxRefresh) + p.Messages[1]
 }
@@ -206,8 +206,8 @@ func (p Port) Came() uint64 {
 }
 
 func total(counts ...[unit.Priorities]uint64) (n uint64) {
-	for _, byClass := range counts {
-		for _, k := range byClass {
+	for _, byPriority := range counts {
+		for _, k := range byPriority {
 			n += k
 		}
 	}
@@ -341,12 +341,12 @@ const FlowsFull = "flows_full"
 func TakeHost(h *host.Host, l link.Stats) Host {
 	c, k := h.Config(), h.Counters()
 	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k, Link: l}
-	for class := range unit.Priority(unit.Priorities) {
-		if !c.Lossless.Has(class) {
+	for priority := range unit.Priority(unit.Priorities) {
+		if !c.Lossless.Has(priority) {
 			continue
 		}
-		full, uncounted := k.OverflowOf[class], k.FlowsFull[class]
-		out.HeadroomLost[class], out.LostOf[class] = full, full+uncounted
+		full, uncounted := k.OverflowOf[priority], k.FlowsFull[priority]
+		out.HeadroomLost[priority], out.LostOf[priority] = full, full+uncounted
 		out.add(dataplane.DropHeadroom.String(), full)
 		out.add(FlowsFull, uncounted)
 		out.LosslessLost += full + uncounted

@@ -73,7 +73,7 @@ func send(m dataplane.Machine, now unit.Time, out unit.Port) {
 	m.Sent(now, out, fs[:n])
 }
 
-// data is a frame of 1000 bytes in class 3, by its DSCP, from station 1 to station 2.
+// data is a frame of 1000 bytes in priority 3, by its DSCP, from station 1 to station 2.
 func data() []byte {
 	b := make([]byte, 1000)
 	copy(b, "\x02\xaa\x00\x00\x00\x02\x02\xaa\x00\x00\x00\x01\x08\x00")
@@ -95,7 +95,7 @@ var links = []link.Stats{
 }
 
 // A switch with a pause in force at port 1, behind which the frames of port 0
-// wait until their bucket is XOFF.
+// wait until their priority group is XOFF.
 func TestSwitch(t *testing.T) {
 	c := dataplane.Defaults()
 	c.ID, c.Name, c.Refresh = 7, "s7", unit.Millisecond
@@ -122,7 +122,7 @@ func TestSwitch(t *testing.T) {
 	got := TakeSwitch(s, links)
 	got.Live = Live{EventsLost: 1, Lateness: 2}
 	if marked := got.Ports[1].Marked; marked[3] != 9 {
-		t.Errorf("port b: marked %v, want 9 of class 3", marked)
+		t.Errorf("port b: marked %v, want 9 of priority 3", marked)
 	}
 	if p := got.Ports[1]; !p.Paused[3] || p.Queue[3].Bytes != 6000 || p.RxPause[3] != 1 || p.TxFrames[3] != 2 {
 		t.Errorf("port b: paused %v, %d bytes wait, %d pauses received, %d frames sent; want true, 6000, 1, 2", p.Paused[3], p.Queue[3].Bytes, p.RxPause[3], p.TxFrames[3])
@@ -139,7 +139,7 @@ func TestSwitch(t *testing.T) {
 }
 
 func TestHost(t *testing.T) {
-	flow := host.Flow{Number: 5, Name: "f", To: netip.MustParseAddr("10.0.0.2"), SrcPort: 49152, Class: 3, Stream: host.Stream{Frame: 1514, TTL: 64}}
+	flow := host.Flow{Number: 5, Name: "f", To: netip.MustParseAddr("10.0.0.2"), SrcPort: 49152, Priority: 3, Stream: host.Stream{Frame: 1514, TTL: 64}}
 	config := func(address string, flows ...host.Flow) host.Config {
 		return host.Config{
 			ID: 9, Name: "h9", Address: netip.MustParseAddr(address), Rate: 100_000_000, Lossless: 1 << 3,

@@ -165,26 +165,26 @@ func takeBuffer(c buffer.Config) Buffer {
 	return b
 }
 
-// lossless are the lossless classes, in order.
+// lossless are the lossless priorities, in order.
 func lossless(c *dataplane.Config) []int {
-	classes := []int{}
-	for class := range unit.Priorities {
-		if c.Buffer.Lossless.Has(unit.Priority(class)) {
-			classes = append(classes, class)
+	priorities := []int{}
+	for priority := range unit.Priorities {
+		if c.Buffer.Lossless.Has(unit.Priority(priority)) {
+			priorities = append(priorities, priority)
 		}
 	}
-	return classes
+	return priorities
 }
 
-// Labels are the labels at a port and class: In came with the active pause of the
-// queue, Out left with the latest pause of the bucket; nil for no label.
+// Labels are the labels at a port and priority: In came with the active pause of the
+// queue, Out left with the latest pause of the priority group; nil for no label.
 type Labels struct {
-	Port   string `json:"port"`
-	Class  int    `json:"priority"`
-	Paused bool   `json:"paused"`
-	XOFF   bool   `json:"xoff"`
-	In     *Label `json:"in"`
-	Out    *Label `json:"out"`
+	Port     string `json:"port"`
+	Priority int    `json:"priority"`
+	Paused   bool   `json:"paused"`
+	XOFF     bool   `json:"xoff"`
+	In       *Label `json:"in"`
+	Out      *Label `json:"out"`
 }
 
 // Label is the label of a pause frame. Ports of switches are "node.port", both by
@@ -217,14 +217,14 @@ func nodePort(at unit.NodePort) string {
 	return at.String()
 }
 
-// TakeLabels copies the labels of all ports and classes that are paused or XOFF.
+// TakeLabels copies the labels of all ports and priorities that are paused or XOFF.
 func TakeLabels(s *dataplane.Switch) []Labels {
 	labels := []Labels{}
 	c := s.Config()
 	for i, p := range c.Ports {
-		for _, class := range lossless(c) {
-			n, k := unit.Port(i), unit.Priority(class)
-			l := Labels{Port: p.Name, Class: class, Paused: s.QueuePaused(n, k)}
+		for _, priority := range lossless(c) {
+			n, k := unit.Port(i), unit.Priority(priority)
+			l := Labels{Port: p.Name, Priority: priority, Paused: s.QueuePaused(n, k)}
 			l.XOFF, _ = s.MMU().XOFF(n, k)
 			if !l.Paused && !l.XOFF {
 				continue

@@ -74,7 +74,7 @@ func TestLabels(t *testing.T) {
 	s := router(t, nil)
 	wantJSON(t, TakeLabels(s), `[]`)
 	p := pause(3)
-	itsyhdr.Put(p[34:], itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Initiator: unit.NodePort{Node: 9, Port: 1}, Seq: 5, Trigger: unit.NodePort{Node: 8, Port: 2}, Period: 6})
+	itsyhdr.Put(p[34:], itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 3, Initiator: unit.NodePort{Node: 9, Port: 1}, Seq: 5, Trigger: unit.NodePort{Node: 8, Port: 2}, Period: 6})
 	arrive(s, 1000, 1, p)
 	labels := TakeLabels(s)
 	wantJSON(t, labels, `[{"port":"b","priority":3,"paused":true,"xoff":false,"in":{"kind":"label","initiator":"9.1","seq":5,"trigger":"8.2","hops":0,"period":6,"flags":0},"out":null}]`)
@@ -90,7 +90,7 @@ func TestWatchdog(t *testing.T) {
 	if w == nil || w.Action != "forward" || w.Detection != 200*unit.Millisecond || len(w.Ports) != 1 || w.Ports[0] != "b" {
 		t.Fatalf("got %+v", w)
 	}
-	if len(w.Queues) != 2 || w.Queues[0].Port != "b" || w.Queues[1].Class != 4 {
+	if len(w.Queues) != 2 || w.Queues[0].Port != "b" || w.Queues[1].Priority != 4 {
 		t.Errorf("queues %+v, want those of b", w.Queues)
 	}
 	wantReadBack(t, *w)
@@ -99,9 +99,9 @@ func TestWatchdog(t *testing.T) {
 // Storms are told when their watchdog is gone, or no longer watches their port, and another
 // goes on counting.
 func TestStormsOutliveWatchdog(t *testing.T) {
-	q := detect.Queue{Port: 1, Class: 3}
+	q := detect.Queue{Port: 1, Priority: 3}
 	before := Storms{q: {Detected: 2, Restored: 2, Last: watchdog.Packets{Tx: 1}}}
-	old := WatchdogQueue{Port: "b", Class: 3, Unwatched: true, Stats: before[q]}
+	old := WatchdogQueue{Port: "b", Priority: 3, Unwatched: true, Stats: before[q]}
 	w := TakeWatchdog(router(t, nil), 3, before)
 	if w == nil || w.Action != "" || len(w.Ports) != 0 || !slices.Equal(w.Queues, []WatchdogQueue{old}) {
 		t.Errorf("without a watchdog: %+v, want one queue %+v", w, old)
@@ -111,7 +111,7 @@ func TestStormsOutliveWatchdog(t *testing.T) {
 	for _, c := range []struct {
 		ports unit.PortSet
 		want  WatchdogQueue
-	}{{1, old}, {2, WatchdogQueue{Port: "b", Class: 3, Stats: before[q]}}} {
+	}{{1, old}, {2, WatchdogQueue{Port: "b", Priority: 3, Stats: before[q]}}} {
 		w := TakeWatchdog(s, c.ports, before)
 		if i := slices.Index(w.Queues, c.want); i < 0 || len(w.Queues) > 3 || len(w.Ports) != 1 {
 			t.Errorf("a watchdog of ports %v: %+v, want among them %+v", c.ports, w.Queues, c.want)
@@ -145,11 +145,11 @@ type journal struct {
 
 func newJournal(t *testing.T) journal { return journal{t, NewJournal([]string{"a", "b"})} }
 
-// declare is the events of a declared deadlock: bucket a:3 is XOFF and waits in
+// declare is the events of a declared deadlock: priority group a:3 is XOFF and waits in
 // queue b:3.
 func (j journal) declare(xoff, at unit.Time) {
-	j.Read([]event.Event{{At: xoff, Type: event.XOFF, Port: 0, Class: 3}, {
-		At: at, Type: event.Deadlock, Port: 0, Class: 3, Out: 1, OutClass: 3, OnLoop: true,
+	j.Read([]event.Event{{At: xoff, Type: event.XOFF, Port: 0, Priority: 3}, {
+		At: at, Type: event.Deadlock, Port: 0, Priority: 3, Out: 1, OutPriority: 3, OnLoop: true,
 		Label: itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: 4}, Trigger: unit.NodePort{Node: 7, Port: 1},
 	}})
 }
@@ -171,14 +171,14 @@ func TestJournalOfDeadlock(t *testing.T) {
 	j := newJournal(t)
 	wantJSON(t, j.Deadlocks(), `{"declared":0,"findings":[],"actions":[]}`)
 	j.declare(1000, 3_000_000)
-	wantJSON(t, j.Deadlocks(), `{"declared":1,"findings":[{"at_ns":3000000,"bucket":{"port":"a","priority":3},"queue":{"port":"b","priority":3},`+
+	wantJSON(t, j.Deadlocks(), `{"declared":1,"findings":[{"at_ns":3000000,"priority_group":{"port":"a","priority":3},"queue":{"port":"b","priority":3},`+
 		`"label":{"kind":"label","initiator":"","seq":4,"trigger":"","hops":0,"period":0,"flags":0},"trigger":"7.1","on_loop":true,"over_ns":0,"causes":[]}],"actions":[]}`)
-	j.Read([]event.Event{{At: 4e6, Type: event.Resumed, Out: 1, OutClass: 4}, {At: 4e6, Type: event.XON, Port: 1, Class: 3}})
-	j.wantOver(0) // another queue, another bucket
-	j.Read([]event.Event{{At: 5e6, Type: event.Expired, Out: 1, OutClass: 3}})
+	j.Read([]event.Event{{At: 4e6, Type: event.Resumed, Out: 1, OutPriority: 4}, {At: 4e6, Type: event.XON, Port: 1, Priority: 3}})
+	j.wantOver(0) // another queue, another priority group
+	j.Read([]event.Event{{At: 5e6, Type: event.Expired, Out: 1, OutPriority: 3}})
 	j.wantOver(5e6)
 	j.declare(6e6, 7e6)
-	j.Read([]event.Event{{At: 8e6, Type: event.XON, Port: 0, Class: 3}})
+	j.Read([]event.Event{{At: 8e6, Type: event.XON, Port: 0, Priority: 3}})
 	j.wantOver(5e6, 8e6)
 	h := j.History()
 	if h.Deadlocks != 2 || h.Detection.Counts != [11]uint64{2: 1, 3: 1} || h.Detection.Sum != 0.002999+0.001 {
@@ -201,10 +201,10 @@ func TestJournalIsBounded(t *testing.T) {
 // What lasts is not pushed out by what is over.
 func TestJournalKeepsWhatLasts(t *testing.T) {
 	j := newJournal(t)
-	j.Read([]event.Event{{At: 1, Type: event.Deadlock, Port: 1, Class: 3, Out: 0, OutClass: 3}})
+	j.Read([]event.Event{{At: 1, Type: event.Deadlock, Port: 1, Priority: 3, Out: 0, OutPriority: 3}})
 	for i := range unit.Time(findingsMax + 10) {
 		j.declare(2*i, 2*i)
-		j.Read([]event.Event{{At: 2*i + 1, Type: event.Resumed, Out: 1, OutClass: 3}})
+		j.Read([]event.Event{{At: 2*i + 1, Type: event.Resumed, Out: 1, OutPriority: 3}})
 	}
 	if f := j.Deadlocks().Findings[0]; f.At != 1 || f.Over != 0 {
 		t.Errorf("the first is %+v, want that of 1, which lasts", f)
@@ -218,7 +218,7 @@ func TestInForce(t *testing.T) {
 	j.declare(1000, 2000)
 	j.declare(3000, 4000)
 	wantJSON(t, j.History().InForce, `[{"port":"b","priority":3}]`)
-	j.Read([]event.Event{{At: 5000, Type: event.Resumed, Out: 1, OutClass: 3}})
+	j.Read([]event.Event{{At: 5000, Type: event.Resumed, Out: 1, OutPriority: 3}})
 	wantJSON(t, j.History().InForce, `[]`)
 }
 
@@ -227,7 +227,7 @@ func TestInForce(t *testing.T) {
 func TestOneTrigger(t *testing.T) {
 	j := newJournal(t)
 	j.Read([]event.Event{{
-		At: 1, Type: event.Deadlock, Class: 3, Out: 1, OutClass: 3, Trigger: unit.NodePort{Node: 7, Port: 1},
+		At: 1, Type: event.Deadlock, Priority: 3, Out: 1, OutPriority: 3, Trigger: unit.NodePort{Node: 7, Port: 1},
 		Label: itsyhdr.TLV{Kind: itsyhdr.KindLabel, Trigger: unit.NodePort{Node: 8, Port: 2}},
 	}})
 	if f := j.Deadlocks().Findings[0]; f.Trigger != "7.1" || f.Label.Trigger != "" {
@@ -242,7 +242,7 @@ func TestCauses(t *testing.T) {
 	j.declare(1000, 2000)
 	name := func(at unit.Time, rank uint8, kind detect.CauseType, flow detect.FlowID, in unit.Port) {
 		j.Read([]event.Event{{
-			At: at, Type: event.Cause, Port: 0, Class: 3, Out: 1, OutClass: 3, Cause: kind, Rank: rank, Confidence: 70 + rank,
+			At: at, Type: event.Cause, Port: 0, Priority: 3, Out: 1, OutPriority: 3, Cause: kind, Rank: rank, Confidence: 70 + rank,
 			Flow: flow, Trigger: unit.NodePort{Node: 7, Port: 1}, In: in, OnLoop: rank == 1, Together: rank == 2,
 		}})
 	}
@@ -252,7 +252,7 @@ func TestCauses(t *testing.T) {
 	name(3000, 2, detect.CauseHost, 0, unit.NoPort)
 	wantJSON(t, j.Deadlocks().Findings[0].Causes, `[{"type":"contention","at":"7.1","in":"7.4","on_loop":true,"together":false,"confidence":71,"flows":["0000000a","0000000b"]},`+
 		`{"type":"host","at":"7.1","in":"","on_loop":false,"together":true,"confidence":72,"flows":[]}]`)
-	j.Read([]event.Event{{At: 4000, Type: event.Cause, Port: 1, Class: 3, Out: 0, OutClass: 3, Cause: detect.CauseHost, Rank: 1}}) // of no finding
+	j.Read([]event.Event{{At: 4000, Type: event.Cause, Port: 1, Priority: 3, Out: 0, OutPriority: 3, Cause: detect.CauseHost, Rank: 1}}) // of no finding
 	if n := len(j.Deadlocks().Findings[0].Causes); n != 2 {
 		t.Errorf("%d causes after one of another finding, want 2", n)
 	}
@@ -269,7 +269,7 @@ func TestMeasuresInForce(t *testing.T) {
 		return names
 	}
 	act := func(a detect.Action, in, out unit.Port, flow detect.FlowID, bytes int32) {
-		j.Read([]event.Event{{At: 5, Type: event.Acted, Action: a, Port: in, Class: 3, Out: out, OutClass: 3, Flow: flow, Bytes: bytes}})
+		j.Read([]event.Event{{At: 5, Type: event.Acted, Action: a, Port: in, Priority: 3, Out: out, OutPriority: 3, Flow: flow, Bytes: bytes}})
 	}
 	for _, c := range []struct {
 		begin, end detect.Action
@@ -318,7 +318,7 @@ func TestMeasuresInForce(t *testing.T) {
 	act(detect.ActionRestrict, 0, 1, 0, 0)
 	act(detect.ActionRestrict, 1, 1, 0, 0) // the same queue, to another group
 	wantJSON(t, j.Deadlocks().Actions, `[{"since_ns":5,"action":"restrict","why":"frames of the loop alone leave","until":"the loop has moved on",`+
-		`"bucket":{"port":"b","priority":3},"queue":{"port":"b","priority":3},"flow":"","bytes":0}]`)
+		`"priority_group":{"port":"b","priority":3},"queue":{"port":"b","priority":3},"flow":"","bytes":0}]`)
 	for i := range actionsMax + 5 {
 		act(detect.ActionPolice, 0, unit.NoPort, detect.FlowID(i+1), 1)
 	}

@@ -20,7 +20,7 @@ type Watchdog struct {
 // WatchdogQueue is a queue that is watched, or was and had a storm.
 type WatchdogQueue struct {
 	Port      string `json:"port"`
-	Class     int    `json:"priority"`
+	Priority  int    `json:"priority"`
 	Unwatched bool   `json:"unwatched,omitempty"` // no longer
 	watchdog.Stats
 }
@@ -48,7 +48,7 @@ func TakeWatchdog(s *dataplane.Switch, ports unit.PortSet, before Storms) *Watch
 		out.Ports = portNames(s, ports)
 	}
 	for _, q := range losslessQueues(s) {
-		of := WatchdogQueue{Port: portName(s, q.Port), Class: int(q.Class), Unwatched: !runs || !ports.Has(q.Port), Stats: before[q]}
+		of := WatchdogQueue{Port: portName(s, q.Port), Priority: int(q.Priority), Unwatched: !runs || !ports.Has(q.Port), Stats: before[q]}
 		if runs {
 			of.Stats = w.Stats(q).After(of.Stats)
 		}
@@ -64,8 +64,8 @@ func TakeWatchdog(s *dataplane.Switch, ports unit.PortSet, before Storms) *Watch
 
 func losslessQueues(s *dataplane.Switch) (queues []detect.Queue) {
 	for p := range unit.Port(s.Ports()) {
-		for _, class := range lossless(s.Config()) {
-			queues = append(queues, detect.Queue{Port: p, Class: unit.Priority(class)})
+		for _, priority := range lossless(s.Config()) {
+			queues = append(queues, detect.Queue{Port: p, Priority: unit.Priority(priority)})
 		}
 	}
 	return queues

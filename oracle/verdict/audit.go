@@ -109,7 +109,7 @@ func (a *auditor) flowsAddUp() {
 }
 
 // lossesAddUp: what was lost is the same by reason and by node, and of each node by port and by
-// class; a node tells of no flow that it lost less than of its ports.
+// priority; a node tells of no flow that it lost less than of its ports.
 func (a *auditor) lossesAddUp() {
 	v := a.v
 	by := lists.Sum(append(lossReasons(), WireLoss), func(reason string) int { return v.LosslessLostBy[reason] })
@@ -123,26 +123,26 @@ func (a *auditor) lossesAddUp() {
 	}
 	for i := range a.r.Switches {
 		w := &a.r.Switches[i]
-		var reasons, classes uint64
+		var reasons, priorities uint64
 		for k := range w.Ports {
 			r, c := sums(&w.Ports[k].Loss)
-			reasons, classes = reasons+r, classes+c
+			reasons, priorities = reasons+r, priorities+c
 		}
 		flows := lists.Sum(w.Flows, func(f observe.FlowDrops) uint64 { return f.Lost })
-		if reasons != w.LosslessLost || classes != w.LosslessLost || flows+w.OtherDrops.Lost < w.LosslessLost {
-			a.broke("%s lost %d lossless frames: %d by reason, %d by class, %d by flow", w.Name, w.LosslessLost, reasons, classes, flows+w.OtherDrops.Lost)
+		if reasons != w.LosslessLost || priorities != w.LosslessLost || flows+w.OtherDrops.Lost < w.LosslessLost {
+			a.broke("%s lost %d lossless frames: %d by reason, %d by priority, %d by flow", w.Name, w.LosslessLost, reasons, priorities, flows+w.OtherDrops.Lost)
 		}
 	}
 	for i := range a.r.Hosts {
 		h := &a.r.Hosts[i]
-		if reasons, classes := sums(&h.Loss); reasons != h.LosslessLost || classes != h.LosslessLost {
-			a.broke("%s lost %d lossless frames: %d by reason, %d by class", h.Name, h.LosslessLost, reasons, classes)
+		if reasons, priorities := sums(&h.Loss); reasons != h.LosslessLost || priorities != h.LosslessLost {
+			a.broke("%s lost %d lossless frames: %d by reason, %d by priority", h.Name, h.LosslessLost, reasons, priorities)
 		}
 	}
 }
 
-// sums are those of a loss by reason and by class.
-func sums(l *observe.Loss) (reasons, classes uint64) {
+// sums are those of a loss by reason and by priority.
+func sums(l *observe.Loss) (reasons, priorities uint64) {
 	reasons = lists.Sum(lossReasons(), func(reason string) uint64 { return l.LostBy[reason] })
 	return reasons, lists.Sum(l.LostOf[:], func(n uint64) uint64 { return n })
 }
@@ -299,7 +299,7 @@ func (a *auditor) flowsAreSent() {
 		if s.Stop > 0 {
 			begin = min(begin, s.Stop-s.Start)
 		}
-		held := h == nil || h.Counters.RxPause[s.Class] > 0 || h.Counters.LinkDown > 0 || begin < patience
+		held := h == nil || h.Counters.RxPause[s.Priority] > 0 || h.Counters.LinkDown > 0 || begin < patience
 		if f.Sent == 0 && !held {
 			a.broke("flow %s sent nothing in %s ms, and neither a pause nor its link held it", f.Name, ms(begin))
 		}

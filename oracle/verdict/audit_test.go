@@ -42,12 +42,12 @@ expect: {deadlock: true}
 	run.declare(start+101*ms, 1, run.port("core0", "agg2-0"), true)
 	in, out := run.port("agg0-0", "core1").Port, run.port("agg0-0", "core0").Port
 	open := func(at unit.Time) {
-		run.log(at, "agg0-0", event.Event{Type: event.Acted, Action: detect.ActionDrop, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: 5000})
-		run.log(at, "agg0-0", event.Event{Type: event.Resumed, Out: out, OutClass: 3})
+		run.log(at, "agg0-0", event.Event{Type: event.Acted, Action: detect.ActionDrop, Port: in, Priority: 3, Out: out, OutPriority: 3, Bytes: 5000})
+		run.log(at, "agg0-0", event.Event{Type: event.Resumed, Out: out, OutPriority: 3})
 	}
 	open(start + 110*ms)
-	run.log(start+200*ms, "agg0-0", event.Event{Type: event.Paused, Out: out, OutClass: 3, HasPeriod: true, Period: 1})
-	run.log(start+200*ms, "agg0-0", event.Event{Type: event.Held, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: 50000, Limit: 36864})
+	run.log(start+200*ms, "agg0-0", event.Event{Type: event.Paused, Out: out, OutPriority: 3, HasPeriod: true, Period: 1})
+	run.log(start+200*ms, "agg0-0", event.Event{Type: event.Held, Port: in, Priority: 3, Out: out, OutPriority: 3, Bytes: 50000, Limit: 36864})
 	open(start + 250*ms)
 	received := host.Received{Number: 0, Frames: 9000, Bytes: 9000 * uint64(s.Flows[0].Frame), Lost: 5}
 	received.Bins[0] = received.Bytes / 2
@@ -136,8 +136,8 @@ func TestCanaries(t *testing.T) {
 			v.LosslessLostAt = nil
 		}},
 		{"losses add up", "1 lossless frames found headroom full, 0 by priority group", func(_ *Run, v *Verdict) { v.lose("h1-0-0", "headroom_full", 1) }},
-		{"losses add up", "agg0-0 lost 1 lossless frames: 0 by reason, 0 by class, 0 by flow", func(r *Run, _ *Verdict) { r.Switches[0].LosslessLost++ }},
-		{"losses add up", "h1-0-0 lost 0 lossless frames: 2 by reason, 0 by class", func(r *Run, _ *Verdict) { r.Hosts[1].LostBy = map[string]uint64{"flows_full": 2} }},
+		{"losses add up", "agg0-0 lost 1 lossless frames: 0 by reason, 0 by priority, 0 by flow", func(r *Run, _ *Verdict) { r.Switches[0].LosslessLost++ }},
+		{"losses add up", "h1-0-0 lost 0 lossless frames: 2 by reason, 0 by priority", func(r *Run, _ *Verdict) { r.Hosts[1].LostBy = map[string]uint64{"flows_full": 2} }},
 		{"in flight fits the fabric", "bytes in flight, where queues and links hold", func(r *Run, _ *Verdict) { r.Switches[0].Ports[0].Queue[3].Bytes = 0 }},
 		{"flows keep to their wires", "flow A: sent 30000 frames", func(_ *Run, v *Verdict) { v.Flows[0].Sent = 30000 }},
 		{"flows keep to their wires", "flow B: sent 1300 frames", func(_ *Run, v *Verdict) { v.Flows[1].Sent = 1300 }},

@@ -17,7 +17,7 @@ var sizeBounds = [...]int64{10_000, 100_000, 1_000_000, 10_000_000}
 
 // Completion is what became of the flows that have an end: connections with a size.
 type Completion struct {
-	// Paused is for how long the hosts that send them were paused, in the classes of these
+	// Paused is for how long the hosts that send them were paused, in the priorities of these
 	// flows, added up.
 	Paused unit.Time `json:"paused_ns"`
 	All    Completed `json:"all"`
@@ -131,14 +131,14 @@ func (v *Verdict) countCompletion(hosts []observe.Host, end func(host string) un
 	}
 	for i := range hosts {
 		h := &hosts[i]
-		var classes unit.ClassSet
+		var priorities unit.PrioritySet
 		for _, f := range v.Flows {
 			if f.Messages != nil && f.Messages.Size > 0 && f.From == h.Name {
-				classes.Add(unit.Priority(f.Priority))
+				priorities.Add(unit.Priority(f.Priority))
 			}
 		}
 		for c := range unit.Priority(unit.Priorities) {
-			if !classes.Has(c) {
+			if !priorities.Has(c) {
 				continue
 			}
 			v.Completion.Paused += h.Counters.PausedTime[c]

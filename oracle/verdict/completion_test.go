@@ -115,7 +115,7 @@ func TestCompletionOfRuns(t *testing.T) {
 	}
 }
 
-// Hosts are asked for the classes in which they send flows that have an end. A pause that is
+// Hosts are asked for the priorities in which they send flows that have an end. A pause that is
 // in force counts up to the end.
 func TestCompletionPaused(t *testing.T) {
 	const ms = unit.Millisecond
@@ -127,7 +127,7 @@ func TestCompletionPaused(t *testing.T) {
 	b.Counters.PausedTime[3] = 11 * ms
 	v.countCompletion([]observe.Host{a, b}, func(string) unit.Time { return 100 * ms })
 	if v.Completion.Paused != 7*ms {
-		t.Errorf("paused for %d ns, want 7 ms: of host a, class 3", v.Completion.Paused)
+		t.Errorf("paused for %d ns, want 7 ms: of host a, priority 3", v.Completion.Paused)
 	}
 	a.Counters = host.Counters{PausedSince: [unit.Priorities]unit.Time{3: 101 * ms}}
 	if v.countCompletion([]observe.Host{a}, func(string) unit.Time { return 100 * ms }); v.Completion.Paused != 0 {

@@ -60,13 +60,13 @@ func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 }
 
 // turned are the priorities in which a system made a turn lossy at some time.
-func (v *Verdict) turned() (classes unit.ClassSet) {
+func (v *Verdict) turned() (priorities unit.PrioritySet) {
 	for _, m := range v.Actions {
 		if m.Action == detect.ActionLossyTurn.String() {
-			classes.Add(unit.Priority(m.Priority))
+			priorities.Add(unit.Priority(m.Priority))
 		}
 	}
-	return classes
+	return priorities
 }
 
 // countFlows fills in the rows of the flows. It returns how many lossless frames receivers miss
@@ -113,13 +113,13 @@ func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts 
 		known := reported(f.From) && reported(f.To)
 		row := lostOf(&out, &in, d, known)
 		v.Flows = append(v.Flows, FlowResult{
-			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Class),
+			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Priority),
 			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: row.Lost, InFlight: row.InFlight, Reordered: int64(in.Reordered), LeftOut: out.LeftOut,
 			Response: row.Response, OverRate: row.OverRate, IncompleteARP: row.IncompleteARP,
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: perSecond(in.Bytes, s.Lasts(&f)), Messages: messages,
 		})
-		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !unheard && !turned.Has(f.Class) {
+		if slices.Contains(s.PFC.Lossless, int(f.Priority)) && !policed(i) && !unheard && !turned.Has(f.Priority) {
 			wire += max(0, int(in.Lost)-int(total(d)))
 		}
 	}

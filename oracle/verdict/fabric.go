@@ -40,8 +40,8 @@ func Buffers(p *scenario.Plan) func(i int) buffer.Config {
 	return func(i int) buffer.Config { return p.Switches[i].BuildBuffer() }
 }
 
-// Rules are those by which the buckets of a switch resume, by port, for [oracle.Node]: nil if
-// its buckets do not share a pool that may be short.
+// Rules are those by which the priority groups of a switch resume, by port, for [oracle.Node]: nil if
+// its priority groups do not share a pool that may be short.
 func Rules(c buffer.Config) (rules []buffer.Rule) {
 	if !c.Shares() {
 		return nil

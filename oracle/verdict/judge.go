@@ -104,7 +104,7 @@ func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 }
 
 // judgeActions lists what systems did and could not do. An action has the priority of its queue, or of its
-// bucket if it is about no queue; the node is the same for both.
+// priority group if it is about no queue; the node is the same for both.
 func (v *Verdict) judgeActions(r *oracle.Result, start unit.Time) {
 	port := func(p unit.NodePort) string {
 		if p.Port == unit.NoPort {
@@ -114,14 +114,14 @@ func (v *Verdict) judgeActions(r *oracle.Result, start unit.Time) {
 	}
 	v.Actions = nil
 	for _, m := range r.Actions {
-		priority := m.Queue.Class
+		priority := m.Queue.Priority
 		if m.Queue.Port == unit.NoPort {
-			priority = m.Bucket.Class
+			priority = m.PG.Priority
 		}
-		v.Actions = append(v.Actions, Action{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Action.String(), port(m.Bucket.NodePort), port(m.Queue.NodePort), int(priority), m.Amount, uint32(m.Flow), m.Action.Why(), m.Action.Until()})
+		v.Actions = append(v.Actions, Action{m.At - start, r.Fabric.Name(m.PG.Node), m.Action.String(), port(m.PG.NodePort), port(m.Queue.NodePort), int(priority), m.Amount, uint32(m.Flow), m.Action.Why(), m.Action.Until()})
 	}
 	v.Refusals = lists.Map(r.Refusals, func(f oracle.Refused) Refusal {
-		return Refusal{f.At - start, r.Fabric.Name(f.Bucket.Node), f.Why.String()}
+		return Refusal{f.At - start, r.Fabric.Name(f.PG.Node), f.Why.String()}
 	})
 }
 
@@ -138,7 +138,7 @@ func orUnbounded(t unit.Time) unit.Time {
 func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
 	d := Detection{
 		At: f.At - start, Latency: f.Latency,
-		Switch: r.Fabric.Name(f.Queue.Node), Port: r.Fabric.Port(f.Queue.NodePort), Priority: int(f.Queue.Class),
+		Switch: r.Fabric.Name(f.Queue.Node), Port: r.Fabric.Port(f.Queue.NodePort), Priority: int(f.Queue.Priority),
 		Loop:    r.Fabric.LinkNames(f.Loop),
 		Trigger: FoundTrigger(r.Trigger(f)), TruePositive: f.Outcome == oracle.TruePositive, Judged: f.Outcome.String(),
 	}

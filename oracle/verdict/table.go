@@ -13,7 +13,7 @@ import (
 
 // Bounds of the table, in columns and rows. Chosen: as much as somebody reads; the JSON has all.
 const (
-	tableWidth      = 96
+	tableWidth      = 100
 	tableDetections = 20
 	tableRefusals   = 5
 	// Above tableFlows only the slowest tableSlowest are shown.
@@ -122,7 +122,7 @@ func (v *Verdict) writeDetections(t *table) {
 	if len(v.Detections) == 0 {
 		return
 	}
-	rows := [][]string{{"at ms", "latency ms", "judged", "switch", "port", "prio", "initial trigger"}}
+	rows := [][]string{{"at ms", "latency ms", "judged", "switch", "port", "priority", "initial trigger"}}
 	for _, d := range v.Detections[:min(len(v.Detections), tableDetections)] {
 		rows = append(rows, cells(ms(d.At), d.latency(), d.Judged, d.Switch, d.Port, d.Priority, d.Trigger))
 	}
@@ -199,7 +199,7 @@ func (v *Verdict) writeFlows(t *table) {
 	if len(v.Flows) == 0 {
 		return
 	}
-	rows := [][]string{{"flow", "from", "to", "prio", "sent", "received", "lost", "in flight", "reordered", "Mbit/s"}}
+	rows := [][]string{{"flow", "from", "to", "priority", "sent", "received", "lost", "in flight", "reordered", "Mbit/s"}}
 	shown := v.shownFlows()
 	for _, i := range shown {
 		f := &v.Flows[i]

@@ -127,8 +127,8 @@ type Verdict struct {
 	Timeline    []Moment `json:"timeline"`
 }
 
-// Detection is a deadlock that a switch declared: one of its buckets waits for the
-// queue (Port, Priority), and the chain of waiting leads back to the bucket.
+// Detection is a deadlock that a switch declared: one of its priority groups waits for the
+// queue (Port, Priority), and the chain of waiting leads back to the priority group.
 type Detection struct {
 	At unit.Time `json:"at_ns"`
 	// Latency is from the onset of the deadlock that it names; 0 unless TruePositive.
@@ -346,7 +346,7 @@ type Headroom struct {
 	Late     unit.Time `json:"late_ns"`
 }
 
-// PFCFrames counts the PFC frames that switches sent, per class. XON includes those by
+// PFCFrames counts the PFC frames that switches sent, per priority. XON includes those by
 // which a live switch that begins releases its neighbours.
 type PFCFrames struct {
 	XOFF    int `json:"xoff"`

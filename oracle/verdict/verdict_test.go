@@ -58,16 +58,16 @@ func (r *fatTreeRun) log(at unit.Time, node string, e event.Event) {
 	r.logs[node].Events = append(r.logs[node].Events, e)
 }
 
-// closeLoop makes every bucket of the loop XOFF at the time at, and pauses its
+// closeLoop makes every priority group of the loop XOFF at the time at, and pauses its
 // queues one after the other, the last 30 us later.
 func (r *fatTreeRun) closeLoop(at unit.Time) {
 	for i, node := range loop {
 		before, after := loop[(i+3)%4], loop[(i+1)%4]
 		in, out := r.port(node, before), r.port(node, after)
-		r.log(at, node, event.Event{Type: event.XOFF, Port: in.Port, Class: 3, Out: out.Port, OutClass: 3, Period: 1, Bytes: 40960, Limit: 36864})
-		r.log(at, node, event.Event{Type: event.PauseSent, Port: in.Port, Class: 3, Period: 1})
-		r.log(at+unit.Time(i)*10*unit.Microsecond, node, event.Event{Type: event.Paused, Out: out.Port, OutClass: 3, HasPeriod: true, Period: 1})
-		r.log(at+unit.Time(i)*10*unit.Microsecond, node, event.Event{Type: event.Held, Port: in.Port, Class: 3, Out: out.Port, OutClass: 3, Bytes: 50000, Limit: 36864})
+		r.log(at, node, event.Event{Type: event.XOFF, Port: in.Port, Priority: 3, Out: out.Port, OutPriority: 3, Period: 1, Bytes: 40960, Limit: 36864})
+		r.log(at, node, event.Event{Type: event.PauseSent, Port: in.Port, Priority: 3, Period: 1})
+		r.log(at+unit.Time(i)*10*unit.Microsecond, node, event.Event{Type: event.Paused, Out: out.Port, OutPriority: 3, HasPeriod: true, Period: 1})
+		r.log(at+unit.Time(i)*10*unit.Microsecond, node, event.Event{Type: event.Held, Port: in.Port, Priority: 3, Out: out.Port, OutPriority: 3, Bytes: 50000, Limit: 36864})
 	}
 }
 
@@ -75,7 +75,7 @@ func (r *fatTreeRun) closeLoop(at unit.Time) {
 func (r *fatTreeRun) declare(at unit.Time, i int, trigger unit.NodePort, onLoop bool) {
 	node, before, after := loop[i], loop[(i+3)%4], loop[(i+1)%4]
 	r.log(at, node, event.Event{
-		Type: event.Deadlock, Port: r.port(node, before).Port, Class: 3, Out: r.port(node, after).Port, OutClass: 3,
+		Type: event.Deadlock, Port: r.port(node, before).Port, Priority: 3, Out: r.port(node, after).Port, OutPriority: 3,
 		Label: itsyhdr.TLV{Seq: 1}, Trigger: trigger, OnLoop: onLoop,
 	})
 }
@@ -137,24 +137,23 @@ time line (ms)
   200.005  2 routes rerouted by core0--agg2-0
   400.000  first pause: core0 stops agg0-0, priority 3
   400.020  agg2-0 declares agg2-0--core1 deadlocked, priority 3: premature
-  400.030  deadlock: core0--agg2-0, agg2-0--core1, core1--agg0-0, agg0-0--core0 wait for one
-           another
+  400.030  deadlock: core0--agg2-0, agg2-0--core1, core1--agg0-0, agg0-0--core0 wait for one another
   400.642  core0 declares core0--agg2-0 deadlocked, priority 3: true, 0.612 ms after onset
   401.000  core1 declares core1--agg0-0 deadlocked, priority 3: true, 0.970 ms after onset
 
 deadlock    yes, from 400.030 ms; still there at the end; 0 recurrences
 declared    3: 2 true, 0 false, 1 premature, 0 late; 0 deadlocks missed
 
-    at ms  latency ms  judged     switch  port       prio  initial trigger
-  400.020           -  premature  agg2-0  to-core1      3  core0 to-agg2-0 (switch, on the loop)
-  400.642       0.612  true       core0   to-agg2-0     3  core0 to-agg2-0 (switch, on the loop)
+    at ms  latency ms  judged     switch  port       priority  initial trigger
+  400.020           -  premature  agg2-0  to-core1          3  core0 to-agg2-0 (switch, on the loop)
+  400.642       0.612  true       core0   to-agg2-0         3  core0 to-agg2-0 (switch, on the loop)
       loop  core0--agg2-0 agg2-0--core1 core1--agg0-0 agg0-0--core0
-  401.000       0.970  true       core1   to-agg0-0     3  h1-0-0 (host, off the loop)
+  401.000       0.970  true       core1   to-agg0-0         3  h1-0-0 (host, off the loop)
       loop  core1--agg0-0 agg0-0--core0 core0--agg2-0 agg2-0--core1
 
-  flow           from    to      prio   sent  received  lost  in flight  reordered  Mbit/s
-  A              h0-0-0  h1-0-0     3  12345     12000     0        345          0  49.376
-  a-longer-name  h2-0-0  h3-0-0     3      9         7     1          1          1   0.000
+  flow           from    to      priority   sent  received  lost  in flight  reordered  Mbit/s
+  A              h0-0-0  h1-0-0         3  12345     12000     0        345          0  49.376
+  a-longer-name  h2-0-0  h3-0-0         3      9         7     1          1          1   0.000
 
 frames      lossless lost 0; dropped to break a deadlock 0 (0 bytes), to handle its trigger 0
 pfc         4 XOFF, 0 XON, 0 refreshes
@@ -236,12 +235,12 @@ func TestVerdictOfRecovery(t *testing.T) {
 	r := newFatTreeRun(t)
 	r.closeLoop(unit.Second)
 	open := func(at unit.Time) {
-		r.log(at, "agg0-0", event.Event{Type: event.Resumed, Out: r.port("agg0-0", "core0").Port, OutClass: 3})
+		r.log(at, "agg0-0", event.Event{Type: event.Resumed, Out: r.port("agg0-0", "core0").Port, OutPriority: 3})
 	}
 	open(unit.Second + 10*ms)
 	in, out := r.port("agg0-0", "core1").Port, r.port("agg0-0", "core0").Port
-	r.log(unit.Second+20*ms, "agg0-0", event.Event{Type: event.Paused, Out: out, OutClass: 3, HasPeriod: true, Period: 1})
-	r.log(unit.Second+20*ms, "agg0-0", event.Event{Type: event.Held, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: 50000, Limit: 36864})
+	r.log(unit.Second+20*ms, "agg0-0", event.Event{Type: event.Paused, Out: out, OutPriority: 3, HasPeriod: true, Period: 1})
+	r.log(unit.Second+20*ms, "agg0-0", event.Event{Type: event.Held, Port: in, Priority: 3, Out: out, OutPriority: 3, Bytes: 50000, Limit: 36864})
 	open(unit.Second + 50*ms)
 	v := r.verdict(2 * unit.Second)
 	if !v.Recovered || v.Recurrences != 1 || v.Onset != 30*unit.Microsecond || v.Recovery != 50*ms-v.Onset || v.Quiet != 950*ms || v.FalseNegatives != 2 {
@@ -253,9 +252,9 @@ func TestVerdictOfRecovery(t *testing.T) {
 func TestVerdictOfMeasures(t *testing.T) {
 	r := newFatTreeRun(t)
 	out := r.port("agg0-0", "core0")
-	r.log(unit.Second, "agg0-0", event.Event{Type: event.Acted, Action: detect.ActionDrop, Port: r.port("agg0-0", "core1").Port, Class: 3, Out: out.Port, OutClass: 3, Bytes: 4500})
+	r.log(unit.Second, "agg0-0", event.Event{Type: event.Acted, Action: detect.ActionDrop, Port: r.port("agg0-0", "core1").Port, Priority: 3, Out: out.Port, OutPriority: 3, Bytes: 4500})
 	r.log(unit.Second+5, "agg0-0", event.Event{Type: event.Acted, Action: detect.ActionPolice, Port: 1, Out: unit.NoPort, Bytes: 3000})
-	r.log(unit.Second+9, "core0", event.Event{Type: event.Refused, Refusal: detect.RefusedUnreachable, Port: 2, Class: 3, Out: 1, OutClass: 3})
+	r.log(unit.Second+9, "core0", event.Event{Type: event.Refused, Refusal: detect.RefusedUnreachable, Port: 2, Priority: 3, Out: 1, OutPriority: 3})
 	v := r.verdict(2 * unit.Second) // which counts from the first event
 	want := []Action{
 		{At: 0, Switch: "agg0-0", Action: "drop", Port: "to-core1", Out: "to-core0", Priority: 3, Amount: 4500},
@@ -287,7 +286,7 @@ func TestVerdictOfMeasures(t *testing.T) {
 
 func TestVerdictWithoutDeadlock(t *testing.T) {
 	r := newFatTreeRun(t)
-	r.log(unit.Second, "core0", event.Event{Type: event.PauseSent, Class: 3})
+	r.log(unit.Second, "core0", event.Event{Type: event.PauseSent, Priority: 3})
 	r.declare(unit.Second+5, 1, unit.NodePort{}, false)
 	v := r.verdict(2 * unit.Second)
 	if v.Deadlock || v.Onset != 0 || v.FalsePositives != 1 || v.Detections[0].TruePositive || v.Detections[0].Trigger.Kind != "" {

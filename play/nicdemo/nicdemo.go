@@ -33,11 +33,11 @@ import (
 
 // Rates of the demonstration, on links of 20 Mbit/s.
 const (
-	demoOffered = "16M"                // what iperf3 sends
-	demoDrain   = unit.Rate(8_000_000) // what the receiver takes
-	demoSeconds = 5
-	demoClass   = 3
-	demoDSCP    = "26" // of demoClass
+	demoOffered  = "16M"                // what iperf3 sends
+	demoDrain    = unit.Rate(8_000_000) // what the receiver takes
+	demoSeconds  = 5
+	demoPriority = 3
+	demoDSCP     = "26" // of demoPriority
 )
 
 // Demo is a lab of two hosts with NICs, and the result. Its JSON is that of Result.
@@ -63,7 +63,7 @@ type Result struct {
 	Invalid string    `json:"invalid"`
 	Iperf   iperf     `json:"iperf3"`
 	Ping    pingCount `json:"ping"`
-	// OnWire is how many frames of the lossless class the sender's NIC put on the wire,
+	// OnWire is how many frames of the lossless priority the sender's NIC put on the wire,
 	// Arrived how many the receiver's NIC received and gave to its stack.
 	OnWire  uint64 `json:"on_wire"`
 	Arrived uint64 `json:"arrived"`
@@ -126,8 +126,8 @@ func (d *Demo) programs(ctx context.Context) error {
 	if err := lab.OrdersTo(d.st).Slow(ctx, demoDrain, d.hosts[1].Name); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.progress, "%s takes %s only; in %s iperf3 sends it %sbit/s of UDP in class %d for %d s, and ping runs in class 0\n",
-		d.hosts[1].Name, demoDrain, d.hosts[0].Name, demoOffered, demoClass, demoSeconds)
+	fmt.Fprintf(d.progress, "%s takes %s only; in %s iperf3 sends it %sbit/s of UDP in priority %d for %d s, and ping runs in priority 0\n",
+		d.hosts[1].Name, demoDrain, d.hosts[0].Name, demoOffered, demoPriority, demoSeconds)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	server, err := d.serve(ctx)
@@ -207,7 +207,7 @@ func (d *Demo) judge(ctx context.Context) error {
 			return err
 		}
 		d.sum()
-		if d.Result.OnWire == d.Result.Arrived+d.Result.Fabric && d.nics[0].Classes[demoClass].Send.Bytes == 0 || time.Now().After(late) {
+		if d.Result.OnWire == d.Result.Arrived+d.Result.Fabric && d.nics[0].Priorities[demoPriority].Send.Bytes == 0 || time.Now().After(late) {
 			break
 		}
 		select {
@@ -223,7 +223,7 @@ func (d *Demo) judge(ctx context.Context) error {
 // sum fills in the result from the answers of the nodes.
 func (d *Demo) sum() {
 	r := &d.Result
-	from, to := &d.nics[0].Classes[demoClass], &d.nics[1].Classes[demoClass]
+	from, to := &d.nics[0].Priorities[demoPriority], &d.nics[1].Priorities[demoPriority]
 	r.OnWire, r.Arrived = from.Sent, to.Received
 	r.Pauses, r.PausedTime = from.Pause.Count, from.Pause.Total(from.Paused, d.nics[0].At)
 	r.Sender, r.Receiver = d.nics[0].InHost, d.nics[1].InHost
@@ -275,7 +275,7 @@ func (d *Demo) lateness() (worst unit.Time) {
 	return worst + live.Granularity
 }
 
-// headroomLasts is how long a link takes to fill the headroom of a bucket, of a switch or of a
+// headroomLasts is how long a link takes to fill the headroom of a priority group, of a switch or of a
 // NIC, whichever is less.
 func (d *Demo) headroomLasts() unit.Time {
 	least := lab.Headroom(d.plan)
@@ -293,7 +293,7 @@ func (d *Demo) WriteText(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\niperf3: %s datagrams sent, %s of them missed by the receiver, %.1f Mbit/s received\n", show.Thousands(r.Iperf.Sent), show.Thousands(r.Iperf.Lost), r.Iperf.Rate/1e6)
 	fmt.Fprintf(w, "ping:   %d sent, %d received, %s ms there and back on average\n", r.Ping.Sent, r.Ping.Received, r.Ping.Average)
-	fmt.Fprintf(w, "fabric: %s frames onto the wire in class %d, %s off it, %s lost\n", show.Thousands(r.OnWire), demoClass, show.Thousands(r.Arrived), show.Thousands(r.Fabric))
+	fmt.Fprintf(w, "fabric: %s frames onto the wire in priority %d, %s off it, %s lost\n", show.Thousands(r.OnWire), demoPriority, show.Thousands(r.Arrived), show.Thousands(r.Fabric))
 	fmt.Fprintf(w, "pauses: %s reached %s and lasted %s ms in all; %s frames that its programs did not wait to send were dropped there\n",
 		show.Thousands(r.Pauses), d.hosts[0].Name, show.Milliseconds(r.PausedTime), show.Thousands(r.Sender.SendQueue))
 	for _, why := range r.Reasons {

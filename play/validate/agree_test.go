@@ -411,10 +411,10 @@ var keys = []string{
 	"prevention: {tagger: {lossless: 2}}", "prevention: {no_flood: true}", "prevention: {ttl_band: 1}", "prevention: {ttl_band: 255}",
 	"prevention: {thresholds: {down: {static_th: 0}}}", "prevention: {thresholds: {per_level: 1000000}}",
 	"prevention: {thresholds: {up: {xon_offset: 0}, down: {static_th: 2097152}}}", "flood: all", "ttl_band: 3", "no_flood: true",
-	"congestion: {}", "congestion: {control: timely, ecn: {kmax: 40961}}", "congestion: {cnp_class: 3, phantom: {drain: 0}}", "ecn: {red: {}, phantom: {mark: 1}}",
+	"congestion: {}", "congestion: {control: timely, ecn: {kmax: 40961}}", "congestion: {cnp_priority: 3, phantom: {drain: 0}}", "ecn: {red: {}, phantom: {mark: 1}}",
 	"mtu: 9216", "mtu: 9000", "stack: nic0", "bin: 1ns", "hash_seed: 4294967295", "scheduler: {3: {type: dwrr, weight: 100}}", "dscp_map: {0: 3, 63: 0}",
 	"live: {metrics: 9100}", "live: {metrics: x}", "rx_buffer: 8192", "expect: {}", "expect: {sim_only: it is so}", "expect: {max_latency: 2562047h}",
-	"duration: 24h", "duration: 2562047h", "duration: 1ns", "duration: 39ns", "acts: [{do: storm, class: 3}]", "acts: [{do: slow, rate: 1bit/s, at: 2562047h}]",
+	"duration: 24h", "duration: 2562047h", "duration: 1ns", "duration: 39ns", "acts: [{do: storm, priority: 3}]", "acts: [{do: slow, rate: 1bit/s, at: 2562047h}]",
 }
 
 // key puts a key at the top of a file, in the place of the one that it has.

@@ -51,8 +51,8 @@ type hpccLink struct {
 
 // flow is a flow; start is in seconds as written, made to begin with the first at 0.
 type flow struct {
-	from, to, class, size int
-	start                 unit.Time
+	from, to, priority, size int
+	start                    unit.Time
 }
 
 // fabric is a topology.
@@ -131,7 +131,7 @@ func readFlows(file HPCCFile, f *fabric) (flows []flow, err error) {
 	for range n {
 		var x flow
 		x.from, x.to = w.number("a host", 0, len(f.of)-1), w.number("a host", 0, len(f.of)-1)
-		x.class = w.number("a priority group", 0, 7)
+		x.priority = w.number("a priority group", 0, 7)
 		w.number("a port", 0, 65535)
 		x.size = w.number("a size", 1, config.MaxSize)
 		x.start = unit.Time(w.real("a start in seconds", 24*3600)*float64(unit.Second) + 0.5)
@@ -201,29 +201,29 @@ func text(name string, f *fabric, flows []flow) []byte {
 			head = ""
 		}
 	}
-	writeClasses(&b, flows)
+	writePriorities(&b, flows)
 	if len(flows) > 0 {
 		b.WriteString("\nflows:\n")
 	}
 	for i, x := range flows {
-		fmt.Fprintf(&b, "  - {name: f%d, from: %s, to: %s, class: %d, transport: rc, size: %d, start: %s}\n",
-			i+1, f.name(x.from), f.name(x.to), x.class, x.size, (x.start - first).String())
+		fmt.Fprintf(&b, "  - {name: f%d, from: %s, to: %s, priority: %d, transport: rc, size: %d, start: %s}\n",
+			i+1, f.name(x.from), f.name(x.to), x.priority, x.size, (x.start - first).String())
 	}
 	fmt.Fprintf(&b, "\nduration: %s\n", end)
 	return []byte(b.String())
 }
 
-// writeClasses makes the priority groups of flows lossless, if they are not by themselves.
-func writeClasses(b *strings.Builder, flows []flow) {
-	classes := []int{3, 4}
+// writePriorities makes the priority groups of flows lossless, if they are not by themselves.
+func writePriorities(b *strings.Builder, flows []flow) {
+	priorities := []int{3, 4}
 	for _, x := range flows {
-		if !slices.Contains(classes, x.class) {
-			classes = append(classes, x.class)
+		if !slices.Contains(priorities, x.priority) {
+			priorities = append(priorities, x.priority)
 		}
 	}
-	if len(classes) > 2 {
-		slices.Sort(classes)
-		fmt.Fprintf(b, "\npfc: {lossless: %s}\n", strings.ReplaceAll(fmt.Sprint(classes), " ", ", "))
+	if len(priorities) > 2 {
+		slices.Sort(priorities)
+		fmt.Fprintf(b, "\npfc: {lossless: %s}\n", strings.ReplaceAll(fmt.Sprint(priorities), " ", ", "))
 	}
 }
 

@@ -58,7 +58,7 @@ func TestHPCC(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
 	f := p.Scenario.Flows[1]
-	if f.Size != 1000 || f.Start != unit.Microsecond || f.Class != 5 || f.RC == nil || fmt.Sprint(p.Scenario.PFC.Lossless) != "[3 4 5]" {
+	if f.Size != 1000 || f.Start != unit.Microsecond || f.Priority != 5 || f.RC == nil || fmt.Sprint(p.Scenario.PFC.Lossless) != "[3 4 5]" {
 		t.Errorf("the second flow is %+v, lossless %v", f, p.Scenario.PFC.Lossless)
 	}
 	for _, want := range []string{"# Links have error rates", "# Flows begin 2s earlier"} {

@@ -1,6 +1,6 @@
 // SONiC makes a scenario of the configurations of a fabric of SONiC switches.
 //
-//	NAME.json, a config_db.json of each switch --> links, speeds, classes, profile --> scenario file
+//	NAME.json, a config_db.json of each switch --> links, speeds, priorities, profile --> scenario file
 //
 // What is read of a config_db.json: DEVICE_METADATA, PORT, DEVICE_NEIGHBOR,
 // DEVICE_NEIGHBOR_METADATA, PORT_QOS_MAP (pfc_enable, dscp_to_tc_map), DSCP_TO_TC_MAP,
@@ -10,7 +10,7 @@
 // that it is a switch.
 //
 // Read in this order: this file (the files, and what comes of them), sonic_fabric.go (links),
-// sonic_classes.go (lossless classes and buffers), sonic_headroom.go (what headroom depends on),
+// sonic_priorities.go (lossless priorities and buffers), sonic_headroom.go (what headroom depends on),
 // sonic_text.go.
 //
 // Invariants:

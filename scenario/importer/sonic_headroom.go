@@ -234,9 +234,9 @@ func (r *sonicReader) headroom(links []sonicLink, q qos) {
 	r.notef("%sEach port has what its link needs, %s", why, sonicSpan(kinds))
 }
 
-// xoff is the least that a port's profiles have for these classes; false if they have none.
-func (e end) xoff(classes []int) (least int, ok bool) {
-	for _, c := range classes {
+// xoff is the least that a port's profiles have for these priorities; false if they have none.
+func (e end) xoff(priorities []int) (least int, ok bool) {
+	for _, c := range priorities {
 		profile := named(e.at.PG.field(e.at.group(e.port, c), "profile"))
 		if n, err := strconv.Atoi(e.at.Profile.field(profile, "xoff")); err == nil && (!ok || n < least) {
 			least, ok = n, true
@@ -246,10 +246,10 @@ func (e end) xoff(classes []int) (least int, ok bool) {
 }
 
 // group is the key of a port's priority group in BUFFER_PG, "" if it has none.
-func (c *configDB) group(port string, class int) string {
+func (c *configDB) group(port string, priority int) string {
 	for _, key := range c.groups {
-		ports, classes, found := strings.Cut(key, "|")
-		if found && slices.Contains(strings.Split(ports, ","), port) && inRange(classes, class) {
+		ports, priorities, found := strings.Cut(key, "|")
+		if found && slices.Contains(strings.Split(ports, ","), port) && inRange(priorities, priority) {
 			return key
 		}
 	}

@@ -55,7 +55,7 @@ func sonicImported(t *testing.T, files []importer.SONiCFile) (string, *scenario.
 }
 
 // TestClos: four switches, one of an older release, come out as a known file, and its plan
-// has the links, speeds, classes and buffers.
+// has the links, speeds, priorities and buffers.
 func TestClos(t *testing.T) {
 	text, plan := sonicImported(t, sonicClos(t))
 	want, err := os.ReadFile("testdata/clos.yaml")
@@ -102,7 +102,7 @@ func TestSays(t *testing.T) {
 	}
 }
 
-// TestSONiCPauses: classes are those of the ports between switches, of a switch alone those of its
+// TestSONiCPauses: priorities are those of the ports between switches, of a switch alone those of its
 // ports to hosts. Ports to hosts that pause others are told of, and if nothing is lossless.
 func TestSONiCPauses(t *testing.T) {
 	alone := func(edits ...string) []importer.SONiCFile {
@@ -115,17 +115,17 @@ func TestSONiCPauses(t *testing.T) {
 		}
 		return edits
 	}
-	const nothing = "# No port has a pfc_enable: no class is lossless.\n"
+	const nothing = "# No port has a pfc_enable: no priority is lossless.\n"
 	for _, c := range []struct {
 		name  string
 		files []importer.SONiCFile
 		want  []string
 	}{
-		{"a switch alone", alone(), []string{"pfc: {lossless: [3, 4]}", "xoff: 165568", "# Class 3: DSCP 3.\n"}},
+		{"a switch alone", alone(), []string{"pfc: {lossless: [3, 4]}", "xoff: 165568", "# Priority 3: DSCP 3.\n"}},
 		{"a switch alone that pauses nothing", alone(without("leaf0", 4)...), []string{"pfc: {lossless: []}", nothing}},
 		{"a switch alone that pauses at two ports", alone(without("leaf0", 2)...), []string{
 			"pfc: {lossless: [3, 4]}",
-			`# pfc_enable is "" at leaf0 Ethernet0 and 1 more, of links to hosts: in a scenario all ports pause the same classes, here "3,4".`,
+			`# pfc_enable is "" at leaf0 Ethernet0 and 1 more, of links to hosts: in a scenario all ports pause the same priorities, here "3,4".`,
 		}},
 		{"a port to a host that pauses less", sonicClos(t, "leaf0", "\"Ethernet8\": {\n            \"dscp_to_tc_map\": \"AZURE\",\n            \"tc_to_pg_map\": \"AZURE\",\n            \"pfc_to_queue_map\": \"AZURE\",\n            \"pfc_enable\": \"3,4\"", `"Ethernet8": {"pfc_enable": "3"`), []string{
 			"pfc: {lossless: [3, 4]}",
@@ -139,7 +139,7 @@ func TestSONiCPauses(t *testing.T) {
 			}
 		}
 		if c.name != "a switch alone that pauses nothing" && strings.Contains(text, nothing) {
-			t.Errorf("%s: it says that no class is lossless:\n%s", c.name, text)
+			t.Errorf("%s: it says that no priority is lossless:\n%s", c.name, text)
 		}
 	}
 }
@@ -180,17 +180,17 @@ func TestSONiCFaults(t *testing.T) {
 			"leaf0.json: DEVICE_NEIGHBOR|Ethernet12: it leads to spine9, a LeafRouter, and there is no spine9.json",
 		}},
 		{[]string{"leaf0", "\"name\": \"srv1\"", "\"name\": \"srv 1\\n\""}, []string{`leaf0.json: DEVICE_NEIGHBOR|Ethernet12: name is "srv 1\n"; want 1 to 32 letters`}},
-		{[]string{"leaf1", `"pfc_enable": "3,4"`, `"pfc_enable": "3"`}, []string{`leaf1.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3", and that of leaf0 Ethernet0 "3,4"; in a scenario all ports pause the same classes`}},
+		{[]string{"leaf1", `"pfc_enable": "3,4"`, `"pfc_enable": "3"`}, []string{`leaf1.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3", and that of leaf0 Ethernet0 "3,4"; in a scenario all ports pause the same priorities`}},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": {"3": true}`, "spine0", `"mtu": "9100"`, `"mtu": null`}, []string{
 			`leaf0.json: PORT_QOS_MAP|Ethernet0: pfc_enable is {"3":true}; want a text, such as "3,4"`,
 			`spine0.json: PORT|Ethernet0: mtu is null; want a text`,
 		}},
-		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": "3,8"`}, []string{`leaf0.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3,8"; want classes 0 to 7`}},
-		{[]string{"leaf1", `"26": "1"`, `"26": "3"`}, []string{"leaf1.json: DSCP_TO_TC_MAP|AZURE: DSCP 26 is class 3, and at leaf0 lossy"}},
-		{[]string{"leaf1", `"26": "1"`, `"96": "3"`}, []string{`leaf1.json: DSCP_TO_TC_MAP|AZURE: "96": "3"; want a DSCP of 0 to 63 and a class of 0 to 7`}},
+		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": "3,8"`}, []string{`leaf0.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3,8"; want priorities 0 to 7`}},
+		{[]string{"leaf1", `"26": "1"`, `"26": "3"`}, []string{"leaf1.json: DSCP_TO_TC_MAP|AZURE: DSCP 26 is priority 3, and at leaf0 lossy"}},
+		{[]string{"leaf1", `"26": "1"`, `"96": "3"`}, []string{`leaf1.json: DSCP_TO_TC_MAP|AZURE: "96": "3"; want a DSCP of 0 to 63 and a priority of 0 to 7`}},
 		{[]string{"spine1", `[DSCP_TO_TC_MAP|AZURE]`, `[DSCP_TO_TC_MAP|MINE]`}, []string{`spine1.json: PORT_QOS_MAP|Ethernet0: dscp_to_tc_map is "MINE"; DSCP_TO_TC_MAP has AZURE`}},
 		{[]string{"spine1", "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]", "[BUFFER_PROFILE|none]"}, []string{`spine1.json: BUFFER_PG|Ethernet0|3-4: profile is "none"; BUFFER_PROFILE has ingress_lossy_profile, pg_lossless_25000_5m_profile, pg_lossless_100000_5m_profile`}},
-		{[]string{"spine0", `"profile": "pg_lossless_100000_5m_profile"`, `"profile": "ingress_lossy_profile"`}, []string{`spine0.json: BUFFER_PG|Ethernet0|3-4: profile "ingress_lossy_profile" has no xoff, so class 3, which pfc_enable names, has no headroom`}},
+		{[]string{"spine0", `"profile": "pg_lossless_100000_5m_profile"`, `"profile": "ingress_lossy_profile"`}, []string{`spine0.json: BUFFER_PG|Ethernet0|3-4: profile "ingress_lossy_profile" has no xoff, so priority 3, which pfc_enable names, has no headroom`}},
 		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "much"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "much"; want a whole number`}},
 		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "-5"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "-5"; want a whole number, 0 or above`}},
 		{[]string{"spine0", `"xoff": "4194304"`, `"xoff": "4 MB"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: xoff is "4 MB"; want a whole number`}},

@@ -12,9 +12,9 @@ import (
 func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Made of the configurations of %d SONiC switches. Routes are shortest paths, those\n# that fail fall back as routes of a scenario do.\n", len(r.configs))
-	for _, class := range q.lossless {
-		if points := q.dscp[class]; points != nil {
-			fmt.Fprintf(&b, "# Class %d: DSCP %s.\n", class, strings.ReplaceAll(join(points), ",", ", "))
+	for _, priority := range q.lossless {
+		if points := q.dscp[priority]; points != nil {
+			fmt.Fprintf(&b, "# Priority %d: DSCP %s.\n", priority, strings.ReplaceAll(join(points), ",", ", "))
 		}
 	}
 	for _, n := range r.notes {

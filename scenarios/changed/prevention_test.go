@@ -32,7 +32,7 @@ func TestTaggerEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var lossless unit.ClassSet
+		var lossless unit.PrioritySet
 		for _, c := range s.PFC.Lossless {
 			lossless.Add(unit.Priority(c))
 		}
@@ -57,7 +57,7 @@ func TestTaggerEverywhere(t *testing.T) {
 }
 
 // A band of eight TTLs halves the effective TTL of hu-case1-above, and the loop locks
-// all the same, for both classes share the link. With bands of three it bears 15
+// all the same, for both priorities share the link. With bands of three it bears 15
 // Gbit/s and not 20.
 func TestTTLBandFigures(t *testing.T) {
 	for _, tc := range []struct {
@@ -75,7 +75,7 @@ func TestTTLBandFigures(t *testing.T) {
 		s := parse(t, "hu-case1-above")
 		s.PFC.Lossless, s.Prevention, s.Flows[0].Rate = tc.lossless, &scenario.Prevention{TTLBand: tc.band}, unit.FlowRate(tc.mbit*1e6)
 		if v := simulate(t, s); v.Deadlock != tc.deadlock {
-			t.Errorf("%d classes of %d TTLs, %d Mbit/s: deadlock %v, want %v", len(tc.lossless), tc.band, tc.mbit, v.Deadlock, tc.deadlock)
+			t.Errorf("%d priorities of %d TTLs, %d Mbit/s: deadlock %v, want %v", len(tc.lossless), tc.band, tc.mbit, v.Deadlock, tc.deadlock)
 		}
 	}
 }

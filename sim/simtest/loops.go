@@ -11,10 +11,10 @@ import (
 
 // Hops names the hops of a cycle in the order of waiting, from the least name on:
 // "A--B 3, B--C 3".
-func Hops(links []string, classes []int) string {
+func Hops(links []string, priorities []int) string {
 	var all []string
 	for i, l := range links {
-		all = append(all, fmt.Sprintf("%s %d", l, classes[i]))
+		all = append(all, fmt.Sprintf("%s %d", l, priorities[i]))
 	}
 	at := slices.Index(all, slices.Min(all))
 	return strings.Join(append(slices.Clone(all[at:]), all[:at]...), ", ")
@@ -29,8 +29,8 @@ func Loops(r *oracle.Result) (all []string) {
 				continue
 			}
 			cycle := stuck.Cycle(q)
-			classes := lists.Map(cycle, func(q oracle.Queue) int { return int(q.Class) })
-			if name := Hops(r.Fabric.LinkNames(cycle), classes); !slices.Contains(all, name) {
+			priorities := lists.Map(cycle, func(q oracle.Queue) int { return int(q.Priority) })
+			if name := Hops(r.Fabric.LinkNames(cycle), priorities); !slices.Contains(all, name) {
 				all = append(all, name)
 			}
 		}

@@ -62,7 +62,7 @@ func New(s *scenario.Scenario, seed uint64, watch func(unit.Time) error) (*Case,
 		return nil, err
 	}
 	c := &Case{Scenario: s, Seed: seed, plan: plan}
-	h := &history{run: r, of: map[oracle.Bucket][]int{}, pausing: map[oracle.Queue]int{}}
+	h := &history{run: r, of: map[oracle.PG][]int{}, pausing: map[oracle.Queue]int{}}
 	r.watch = watch
 	r.events = func(n event.Node, e event.Event) {
 		if c.Deadlock == nil {

@@ -119,7 +119,7 @@ flows:
   - {name: A, from: h1-0, to: h3-0}
   - {name: B, from: h2-0, to: h1-0}
   - {name: C, from: h3-0, to: h2-0}
-  - {name: lossy, from: h1-1, to: h2-1, class: 0, rate: 100Mbit/s}
+  - {name: lossy, from: h1-1, to: h2-1, priority: 0, rate: 100Mbit/s}
 duration: 4ms
 `
 
@@ -275,29 +275,29 @@ func TestApplyToTagger(t *testing.T) {
 	at := slices.IndexFunc(before.Switches, func(sw config.Switch) bool { return len(sw.Rewrite) > 0 })
 	rule := before.Switches[at].Rewrite[0]
 	ports := before.Switches[at].Ports
-	turn := Turn{Switch: before.Switches[at].Name, In: ports[rule.In[0]].Name, Out: ports[rule.Out[1]].Name, Class: unit.Priority(rule.Class)}
+	turn := Turn{Switch: before.Switches[at].Name, In: ports[rule.In[0]].Name, Out: ports[rule.Out[1]].Name, Priority: unit.Priority(rule.Priority)}
 	plan, err := Apply(s, Treatment{Turns: []Turn{turn}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := func(rules []config.Rewrite, class, in, out int) []int {
+	to := func(rules []config.Rewrite, priority, in, out int) []int {
 		var all []int
 		for _, r := range rules {
-			if r.Class == class && slices.Contains(r.In, in) && slices.Contains(r.Out, out) {
+			if r.Priority == priority && slices.Contains(r.In, in) && slices.Contains(r.Out, out) {
 				all = append(all, r.To)
 			}
 		}
 		return all
 	}
-	for class := range 8 {
+	for priority := range 8 {
 		for in := range ports {
 			for out := range ports {
-				want := to(before.Switches[at].Rewrite, class, in, out)
-				if class == rule.Class && in == rule.In[0] && out == rule.Out[1] {
+				want := to(before.Switches[at].Rewrite, priority, in, out)
+				if priority == rule.Priority && in == rule.In[0] && out == rule.Out[1] {
 					want = []int{0}
 				}
-				if got := to(plan.Switches[at].Rewrite, class, in, out); !slices.Equal(got, want) {
-					t.Errorf("class %d from port %d to %d: %v, want %v", class, in, out, got, want)
+				if got := to(plan.Switches[at].Rewrite, priority, in, out); !slices.Equal(got, want) {
+					t.Errorf("priority %d from port %d to %d: %v, want %v", priority, in, out, got, want)
 				}
 			}
 		}
@@ -307,8 +307,8 @@ func TestApplyToTagger(t *testing.T) {
 // TestUnknown: errors name what is unknown, and what there is.
 func TestUnknown(t *testing.T) {
 	s := known(t, "two-rings")
-	turn := func(sw, in, out string, class int) Treatment {
-		return Treatment{Turns: []Turn{{sw, in, out, unit.Priority(class)}}}
+	turn := func(sw, in, out string, priority int) Treatment {
+		return Treatment{Turns: []Turn{{sw, in, out, unit.Priority(priority)}}}
 	}
 	for _, c := range []struct {
 		t    Treatment
@@ -321,7 +321,7 @@ func TestUnknown(t *testing.T) {
 		{turn("h-s0-1", "a", "b", 3), `no switch is called "h-s0-1"`},
 		{turn("s1", "s0", "to-s0", 3), `no port of s1 is called "s0"`},
 		{turn("s1", "to-s0", "x", 3), "there are to-h-s1-0, to-s0"},
-		{turn("s1", "to-s0", "to-s0", 0), "class 0 is not lossless; valid: [3 4]"},
+		{turn("s1", "to-s0", "to-s0", 0), "priority 0 is not lossless; valid: [3 4]"},
 	} {
 		if _, err := Apply(s, c.t); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.t, err, c.want)
@@ -330,7 +330,7 @@ func TestUnknown(t *testing.T) {
 	bands := simtest.Shipped(t, "hu-case1-ttl-bands", "none")
 	n := bands.Fabric.Nodes[0]
 	impossible := turn(n.Name, n.Ports[0].Name, n.Ports[1].Name, bands.PFC.Lossless[0])
-	if _, err := Apply(bands, impossible); err == nil || !strings.Contains(err.Error(), "class of their TTL") {
+	if _, err := Apply(bands, impossible); err == nil || !strings.Contains(err.Error(), "priority of their TTL") {
 		t.Errorf("TTL bands: %v", err)
 	}
 }
@@ -426,7 +426,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestSufficient: the same ring locks in two classes, one after the other, until a link
+// TestSufficient: the same ring locks in two priorities, one after the other, until a link
 // of it flaps. What prevents the first deadlock is causal; only what prevents both is
 // sufficient.
 func TestSufficient(t *testing.T) {
@@ -435,9 +435,9 @@ flows:
   - {name: A, from: h1-0, to: h3-0, stop: 4ms}
   - {name: B, from: h2-0, to: h1-0, stop: 4ms}
   - {name: C, from: h3-0, to: h2-0, stop: 4ms}
-  - {name: D, from: h1-1, to: h3-1, class: 4, start: 2ms, stop: 4ms}
-  - {name: E, from: h2-1, to: h1-1, class: 4, start: 2ms, stop: 4ms}
-  - {name: F, from: h3-1, to: h2-1, class: 4, start: 2ms, stop: 4ms}
+  - {name: D, from: h1-1, to: h3-1, priority: 4, start: 2ms, stop: 4ms}
+  - {name: E, from: h2-1, to: h1-1, priority: 4, start: 2ms, stop: 4ms}
+  - {name: F, from: h3-1, to: h2-1, priority: 4, start: 2ms, stop: 4ms}
 events: [{at: 5ms, do: flap, link: s1--s2, for: 50us}]
 duration: 6ms
 `), "itsy"), 1)

@@ -21,17 +21,17 @@ type Chronology struct {
 	Sources []int `json:"sources"`
 }
 
-// Period is a time for which a bucket of a switch was XOFF, or a host paused.
+// Period is a time for which a priority group of a switch was XOFF, or a host paused.
 type Period struct {
-	Node  string        `json:"node"` // the switch or host
-	Port  string        `json:"port"` // of the bucket, or of the host
-	Class unit.Priority `json:"class"`
-	Host  bool          `json:"host,omitempty"`
+	Node     string        `json:"node"` // the switch or host
+	Port     string        `json:"port"` // of the priority group, or of the host
+	Priority unit.Priority `json:"priority"`
+	Host     bool          `json:"host,omitempty"`
 	// From and To are its beginning and end, the latter 0 if it still lasted when the
 	// deadlock began. A host's are those of its pause at the switch.
 	From unit.Time `json:"from_ns"`
 	To   unit.Time `json:"to_ns,omitempty"`
-	// Bytes were in the bucket when it began, of which Waiting were in paused queues; it
+	// Bytes were in the priority group when it began, of which Waiting were in paused queues; it
 	// was to resume at XON bytes. All are 0 of a host.
 	Bytes   int `json:"bytes,omitempty"`
 	Waiting int `json:"waiting_bytes,omitempty"`
@@ -46,21 +46,21 @@ type Period struct {
 type history struct {
 	run     *run
 	periods []Period
-	number  []uint8                 // by period: its number in pauses
-	of      map[oracle.Bucket][]int // periods of a bucket, the last is the newest
-	pausing map[oracle.Queue]int    // by paused queue: the period that pauses it
-	holds   []dataplane.Holds       // scratch
+	number  []uint8              // by period: its number in pauses
+	of      map[oracle.PG][]int  // periods of a priority group, the last is the newest
+	pausing map[oracle.Queue]int // by paused queue: the period that pauses it
+	holds   []dataplane.Holds    // scratch
 }
 
 // see takes the next event of the run; the switches are as they are right after it.
 func (h *history) see(n event.Node, e event.Event) {
-	bucket := oracle.Bucket{NodePort: unit.NodePort{Node: n.ID, Port: e.Port}, Class: e.Class}
-	queue := oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: e.Out}, Class: e.OutClass}
+	pg := oracle.PG{NodePort: unit.NodePort{Node: n.ID, Port: e.Port}, Priority: e.Priority}
+	queue := oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: e.Out}, Priority: e.OutPriority}
 	switch e.Type {
 	case event.XOFF:
-		h.begin(n, bucket, e)
+		h.begin(n, pg, e)
 	case event.XON:
-		all := h.of[bucket]
+		all := h.of[pg]
 		h.periods[all[len(all)-1]].To = e.At
 	case event.Paused:
 		h.pause(queue, e)
@@ -72,15 +72,15 @@ func (h *history) see(n event.Node, e event.Event) {
 	}
 }
 
-// begin adds the period that a bucket's XOFF begins.
-func (h *history) begin(n event.Node, b oracle.Bucket, e event.Event) {
-	p := Period{Node: n.Name, Port: n.Ports[b.Port], Class: b.Class, From: e.At, Bytes: int(e.Bytes), XON: int(e.Limit)}
-	h.holds = h.run.world.Switch(n.Name).AppendHolds(h.holds[:0], detect.Bucket{Port: b.Port, Class: b.Class})
+// begin adds the period that a priority group's XOFF begins.
+func (h *history) begin(n event.Node, b oracle.PG, e event.Event) {
+	p := Period{Node: n.Name, Port: n.Ports[b.Port], Priority: b.Priority, From: e.At, Bytes: int(e.Bytes), XON: int(e.Limit)}
+	h.holds = h.run.world.Switch(n.Name).AppendHolds(h.holds[:0], detect.PG{Port: b.Port, Priority: b.Priority})
 	var causes []int
 	for _, held := range h.holds {
 		p.Waiting += held.Bytes
 		for out := held.Ports; out != 0; out &= out - 1 {
-			if by, ok := h.pausing[oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: out.First()}, Class: held.Class}]; ok {
+			if by, ok := h.pausing[oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: out.First()}, Priority: held.Priority}]; ok {
 				causes = append(causes, by)
 			}
 		}
@@ -105,7 +105,7 @@ func (h *history) pause(q oracle.Queue, e event.Event) {
 	}
 	if h.run.fabric.FacesHost(q.NodePort) {
 		h.pausing[q] = len(h.periods)
-		h.add(Period{Node: h.run.fabric.Name(b.Node), Port: h.run.fabric.Port(b.NodePort), Class: q.Class, Host: true, From: e.At}, 0)
+		h.add(Period{Node: h.run.fabric.Name(b.Node), Port: h.run.fabric.Port(b.NodePort), Priority: q.Priority, Host: true, From: e.At}, 0)
 		return
 	}
 	for _, p := range slices.Backward(h.of[b]) {

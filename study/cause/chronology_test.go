@@ -21,11 +21,11 @@ type entry struct {
 }
 
 func (e *entry) queue() oracle.Queue {
-	return oracle.Queue{NodePort: unit.NodePort{Node: e.node.ID, Port: e.Out}, Class: e.OutClass}
+	return oracle.Queue{NodePort: unit.NodePort{Node: e.node.ID, Port: e.Out}, Priority: e.OutPriority}
 }
 
-func (e *entry) bucket() oracle.Bucket {
-	return oracle.Bucket{NodePort: unit.NodePort{Node: e.node.ID, Port: e.Port}, Class: e.Class}
+func (e *entry) pg() oracle.PG {
+	return oracle.PG{NodePort: unit.NodePort{Node: e.node.ID, Port: e.Port}, Priority: e.Priority}
 }
 
 // slowChronology goes back through the log of a run for everything that it wants to know.
@@ -51,7 +51,7 @@ func (s *slowChronology) pausedBy(q oracle.Queue, i int) int {
 		}
 		b, _ := s.run.Fabric().Down(q)
 		for k := i - 1; k >= 0; k-- {
-			if x := &s.log[k]; x.Type == event.XOFF && x.bucket() == b && x.Period == e.Period {
+			if x := &s.log[k]; x.Type == event.XOFF && x.pg() == b && x.Period == e.Period {
 				return k
 			}
 		}
@@ -60,14 +60,14 @@ func (s *slowChronology) pausedBy(q oracle.Queue, i int) int {
 }
 
 // causes are the events that began the periods which caused the one that begins at i.
-// The events of a bucket's bytes in paused queues follow its XOFF.
+// The events of a priority group's bytes in paused queues follow its XOFF.
 func (s *slowChronology) causes(i int) (causes []int) {
 	x := &s.log[i]
 	if x.Type != event.XOFF {
 		return nil
 	}
 	bytes := int32(0)
-	for k := i + 1; k < len(s.log) && (s.log[k].Type == event.Held || s.log[k].Type == event.StrongCreated) && s.log[k].bucket() == x.bucket() && s.log[k].At == x.At; k++ {
+	for k := i + 1; k < len(s.log) && (s.log[k].Type == event.Held || s.log[k].Type == event.StrongCreated) && s.log[k].pg() == x.pg() && s.log[k].At == x.At; k++ {
 		if s.log[k].Type == event.Held {
 			bytes += s.log[k].Bytes
 			causes = append(causes, s.pausedBy(s.log[k].queue(), i))
@@ -107,18 +107,18 @@ func (s *slowChronology) text(d *cause.Deadlock) (lines []string) {
 
 func (s *slowChronology) name(i int) string {
 	e := &s.log[i]
-	at := e.bucket().NodePort
-	class := e.Class
+	at := e.pg().NodePort
+	priority := e.Priority
 	if e.Type == event.Paused {
 		far, _ := s.run.Fabric().Far(e.queue().NodePort)
-		at, class = far, e.OutClass
+		at, priority = far, e.OutPriority
 	}
-	return fmt.Sprintf("%s/%d@%d", s.run.Fabric().PortName(at), class, e.At)
+	return fmt.Sprintf("%s/%d@%d", s.run.Fabric().PortName(at), priority, e.At)
 }
 
 // textOf is the same of a Chronology.
 func textOf(c *cause.Chronology) (lines []string) {
-	name := func(p cause.Period) string { return fmt.Sprintf("%s:%s/%d@%d", p.Node, p.Port, p.Class, p.From) }
+	name := func(p cause.Period) string { return fmt.Sprintf("%s:%s/%d@%d", p.Node, p.Port, p.Priority, p.From) }
 	for _, p := range c.Periods {
 		line := name(p) + " <-"
 		for _, by := range p.CausedBy {
@@ -154,7 +154,7 @@ func slowly(t *testing.T, plan *scenario.Plan, seed uint64) (*slowChronology, *c
 
 // TestChronology holds the chronology of random deadlocks against what the log of the
 // run says. Cases with flooded frames are left out: a log counts such a frame once for
-// every queue that it waits in. In the last three a bucket begins its next period before
+// every queue that it waits in. In the last three a priority group begins its next period before
 // the pause of the one before has arrived.
 func TestChronology(t *testing.T) {
 	const seed = 17

@@ -55,7 +55,7 @@ func others[T comparable](rng *stat.Rand, all, not []T) (drawn []T, ok bool) {
 }
 
 // turnsTaken are the turns of the paths of lossless flows, each once. With rules that
-// change classes, a turn is of the class in which the flow started.
+// change priorities, a turn is of the priority in which the flow started.
 func (c *Case) turnsTaken() (turns []Turn) {
 	for i, f := range c.Scenario.Flows {
 		if !c.lossless(f) {
@@ -66,7 +66,7 @@ func (c *Case) turnsTaken() (turns []Turn) {
 				continue
 			}
 			n := c.Scenario.Fabric.Nodes[hop.Node]
-			t := Turn{Switch: n.Name, In: n.Ports[hop.In].Name, Out: n.Ports[hop.Out].Name, Class: f.Class}
+			t := Turn{Switch: n.Name, In: n.Ports[hop.In].Name, Out: n.Ports[hop.Out].Name, Priority: f.Priority}
 			if !slices.Contains(turns, t) {
 				turns = append(turns, t)
 			}

@@ -19,15 +19,15 @@ import (
 // oracle) at the first instant at which that is not empty.
 type Deadlock struct {
 	At unit.Time `json:"at_ns"`
-	// Queues are those of all its knots, in order of node, port and class. Names are
-	// their links and classes: "s1--s2, class 3".
+	// Queues are those of all its knots, in order of node, port and priority. Names are
+	// their links and priorities: "s1--s2, priority 3".
 	Queues []oracle.Queue `json:"-"`
 	Names  []string       `json:"queues"`
 	// Loops are the links of a shortest cycle of each knot, in the order of waiting.
 	Loops [][]string `json:"loops"`
 	// Flows are those with frames in its queues, in the order of the scenario.
 	Flows []string `json:"flows"`
-	// Turns are what holds it: frames of the bucket that keeps one of its queues paused
+	// Turns are what holds it: frames of the priority group that keeps one of its queues paused
 	// wait in another of its queues.
 	Turns []Turn `json:"turns"`
 	// Waiting are the flows with frames that wait on each of Turns.
@@ -85,14 +85,14 @@ func (r *run) deadlock(at unit.Time, stuck *oracle.Stuck) *Deadlock {
 	}
 	d.Queues = slices.DeleteFunc(slices.Clone(stuck.Queues), func(q oracle.Queue) bool { return !slices.Contains(d.Queues, q) })
 	d.Names = lists.Map(d.Queues, func(q oracle.Queue) string {
-		return fmt.Sprintf("%s, class %d", r.fabric.LinkName(q.NodePort), q.Class)
+		return fmt.Sprintf("%s, priority %d", r.fabric.LinkName(q.NodePort), q.Priority)
 	})
 	d.Flows = r.flowsIn(d.Queues, func(*buffer.Frame) bool { return true })
 	for _, q := range d.Queues {
 		b, _ := r.fabric.Down(q)
 		for _, next := range stuck.WaitsFor(q) {
-			d.Turns = append(d.Turns, Turn{Switch: r.fabric.Name(b.Node), In: r.fabric.Port(b.NodePort), Out: r.fabric.Port(next.NodePort), Class: b.Class})
-			d.Waiting = append(d.Waiting, r.flowsIn([]oracle.Queue{next}, func(f *buffer.Frame) bool { return f.In == b.Port && f.InClass == b.Class }))
+			d.Turns = append(d.Turns, Turn{Switch: r.fabric.Name(b.Node), In: r.fabric.Port(b.NodePort), Out: r.fabric.Port(next.NodePort), Priority: b.Priority})
+			d.Waiting = append(d.Waiting, r.flowsIn([]oracle.Queue{next}, func(f *buffer.Frame) bool { return f.In == b.Port && f.InPriority == b.Priority }))
 		}
 	}
 	return d
@@ -102,7 +102,7 @@ func (r *run) deadlock(at unit.Time, stuck *oracle.Stuck) *Deadlock {
 func (r *run) flowsIn(queues []oracle.Queue, such func(*buffer.Frame) bool) (names []string) {
 	waiting := map[uint32]bool{}
 	for _, q := range queues {
-		queue := r.world.Switch(r.fabric.Name(q.Node)).Queue(q.Port, q.Class)
+		queue := r.world.Switch(r.fabric.Name(q.Node)).Queue(q.Port, q.Priority)
 		for f := queue.Head(); f != nil; f = f.Next() {
 			if such(f) {
 				waiting[f.Info.Hash] = true

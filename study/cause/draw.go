@@ -27,7 +27,7 @@ func (r *Report) DOT() string {
 		case p.CausedBy == nil:
 			style += ", style=filled"
 		}
-		fmt.Fprintf(&b, "  p%d [label=%q%s]\n", i+1, fmt.Sprintf("%s %s\nclass %d\n%s ms", p.Node, p.Port, p.Class, ms(p.From)), style)
+		fmt.Fprintf(&b, "  p%d [label=%q%s]\n", i+1, fmt.Sprintf("%s %s\npriority %d\n%s ms", p.Node, p.Port, p.Priority, ms(p.From)), style)
 	}
 	for i, p := range r.Chronology.Periods {
 		for _, by := range p.CausedBy {
@@ -49,17 +49,17 @@ const (
 	margin     = 16
 )
 
-// lane is a row of the picture: a bucket, or a host's port and class.
+// lane is a row of the picture: a priority group, or a host's port and priority.
 type lane struct {
 	node, port string
-	class      unit.Priority
+	priority   unit.Priority
 }
 
-func (l lane) String() string { return fmt.Sprintf("%s %s, class %d", l.node, l.port, l.class) }
+func (l lane) String() string { return fmt.Sprintf("%s %s, priority %d", l.node, l.port, l.priority) }
 
-func laneOf(p Period) lane { return lane{p.Node, p.Port, p.Class} }
+func laneOf(p Period) lane { return lane{p.Node, p.Port, p.Priority} }
 
-// SVG draws the chronology over time: a row for each bucket and host, a bar for each
+// SVG draws the chronology over time: a row for each priority group and host, a bar for each
 // period, and an arrow from the period that caused one to where that began. A thick line
 // stands where a source begins, and the word if there is room; bars of the loop have a
 // thick border. The picture is self-contained.

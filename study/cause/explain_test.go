@@ -101,19 +101,19 @@ loop         s0--s1 s1--s0
 flows in it  F0 F1 F4
 
 chronology: the pauses that led to it, oldest first, with what waited in paused queues; 1 source
-     from ms  to ms  class  paused by               bytes  waiting  caused by
-  1  0.049    -      3      s0 to-s1 (on the loop)  24224  0        source
-  2  0.062    -      3      s1 to-s0 (on the loop)  24224  22710    1
+     from ms  to ms  priority  paused by               bytes  waiting  caused by
+  1  0.049    -      3         s0 to-s1 (on the loop)  24224  0        source
+  2  0.062    -      3         s1 to-s0 (on the loop)  24224  22710    1
 
 candidates: each treated alone, from the start; its control is another one, drawn at random
-                                  causal  sufficient  Mbit/s   control causal
-  nothing                                             11027.7
-  flow F0                         no      no          -        no
-  flow F1                         yes     yes         13562.8  no
-  flow F2                         no      no          -        no
-  flow F4                         no      no          -        no
-  turn s1 to-s0 > to-s0, class 3  yes     yes         12295.2  no
-  turn s0 to-s1 > to-s1, class 3  yes     yes         11661.5  yes
+                                     causal  sufficient  Mbit/s   control causal
+  nothing                                                11027.7
+  flow F0                            no      no          -        no
+  flow F1                            yes     yes         13562.8  no
+  flow F2                            no      no          -        no
+  flow F4                            no      no          -        no
+  turn s1 to-s0 > to-s0, priority 3  yes     yes         12295.2  no
+  turn s0 to-s1 > to-s1, priority 3  yes     yes         11661.5  yes
 
 of the loop: what is known of it without trying, and how much of that is causal alone
   flows in it  1 of 3
@@ -203,7 +203,7 @@ func TestDrawings(t *testing.T) {
 	if got := strings.Count(dot, " -> "); got != causes {
 		t.Errorf("%d arrows in the graph, want %d:\n%s", got, causes, dot)
 	}
-	if want := `p1 [label="h-edge2-0 eth0\nclass 2\n0.279 ms", shape=ellipse, style=filled]`; !strings.Contains(dot, want) {
+	if want := `p1 [label="h-edge2-0 eth0\npriority 2\n0.279 ms", shape=ellipse, style=filled]`; !strings.Contains(dot, want) {
 		t.Errorf("no %q in\n%s", want, dot)
 	}
 }

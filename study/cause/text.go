@@ -42,7 +42,7 @@ func (r *Report) writeDeadlock(w io.Writer) {
 	d := r.Deadlock
 	kind := ""
 	if !d.Strong {
-		kind += "; split: a bucket in it waits for several queues"
+		kind += "; split: a priority group in it waits for several queues"
 	}
 	if d.Flooded {
 		kind += "; flooded frames hold it"
@@ -58,7 +58,7 @@ func (r *Report) writeChronology(w io.Writer) {
 	c := r.Chronology
 	fmt.Fprintf(w, "\nchronology: the pauses that led to it, oldest first, with what waited in paused queues; %d source%s\n",
 		len(c.Sources), map[bool]string{true: "s"}[len(c.Sources) != 1])
-	fmt.Fprintf(w, "  \tfrom ms\tto ms\tclass\tpaused by\tbytes\twaiting\tcaused by\n")
+	fmt.Fprintf(w, "  \tfrom ms\tto ms\tpriority\tpaused by\tbytes\twaiting\tcaused by\n")
 	shown := 0
 	for i, p := range c.Periods {
 		if len(c.Periods) > textPeriods && !p.OnLoop && p.CausedBy != nil || shown == textPeriods {
@@ -72,7 +72,7 @@ func (r *Report) writeChronology(w io.Writer) {
 		if !p.Host {
 			bytes, waiting = fmt.Sprint(p.Bytes), fmt.Sprint(p.Waiting)
 		}
-		fmt.Fprintf(w, "  %d\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i+1, ms(p.From), to, p.Class, p.what(), bytes, waiting, p.why())
+		fmt.Fprintf(w, "  %d\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i+1, ms(p.From), to, p.Priority, p.what(), bytes, waiting, p.why())
 	}
 	writeMore(w, len(c.Periods)-shown)
 }

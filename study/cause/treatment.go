@@ -25,16 +25,16 @@ type Treatment struct {
 }
 
 // Turn is what comes in by port In of a switch and leaves by port Out, in a lossless
-// class in which it comes in.
+// priority in which it comes in.
 type Turn struct {
-	Switch string        `json:"switch"`
-	In     string        `json:"in"`
-	Out    string        `json:"out"`
-	Class  unit.Priority `json:"class"`
+	Switch   string        `json:"switch"`
+	In       string        `json:"in"`
+	Out      string        `json:"out"`
+	Priority unit.Priority `json:"priority"`
 }
 
 func (t Turn) String() string {
-	return fmt.Sprintf("%s %s > %s, class %d", t.Switch, t.In, t.Out, t.Class)
+	return fmt.Sprintf("%s %s > %s, priority %d", t.Switch, t.In, t.Out, t.Priority)
 }
 
 // Size is how many hosts, flows and turns it treats.
@@ -52,7 +52,7 @@ func (t Treatment) String() string {
 const slowing = 64
 
 // Apply is the plan of s with what t names treated; s is not changed. The plan has
-// neither a detector nor a response. The error names a host, flow, switch, port or class
+// neither a detector nor a response. The error names a host, flow, switch, port or priority
 // that s does not have, with those that it has, and why a turn cannot be lossy.
 func Apply(s *scenario.Scenario, t Treatment) (*scenario.Plan, error) {
 	treated := *s
@@ -106,7 +106,7 @@ func slowDown(s *scenario.Scenario, flows []string) error {
 	return nil
 }
 
-// makeLossy makes what takes a turn go on in a lossy class.
+// makeLossy makes what takes a turn go on in a lossy priority.
 func makeLossy(p *scenario.Plan, t Turn) error {
 	s := p.Scenario
 	node, ok := p.Fabric.Node(t.Switch)
@@ -121,9 +121,9 @@ func makeLossy(p *scenario.Plan, t Turn) error {
 	if err != nil {
 		return err
 	}
-	class := int(t.Class)
-	if !slices.Contains(s.PFC.Lossless, class) {
-		return fmt.Errorf("turn %v: class %d is not lossless; valid: %v", t, class, s.PFC.Lossless)
+	priority := int(t.Priority)
+	if !slices.Contains(s.PFC.Lossless, priority) {
+		return fmt.Errorf("turn %v: priority %d is not lossless; valid: %v", t, priority, s.PFC.Lossless)
 	}
 	lossy := 0
 	for slices.Contains(s.PFC.Lossless, lossy) {
@@ -132,27 +132,27 @@ func makeLossy(p *scenario.Plan, t Turn) error {
 	c := &p.Switches[node]
 	switch {
 	case lossy == unit.Priorities:
-		return fmt.Errorf("turn %v: it cannot be lossy, for all classes are lossless", t)
+		return fmt.Errorf("turn %v: it cannot be lossy, for all priorities are lossless", t)
 	case c.TTLBand != 0:
-		return fmt.Errorf("turn %v: it cannot be lossy, for frames have the class of their TTL", t)
+		return fmt.Errorf("turn %v: it cannot be lossy, for frames have the priority of their TTL", t)
 	}
-	c.Rewrite = append(exceptTurn(c.Rewrite, class, in, out), config.Rewrite{Class: class, In: []int{in}, Out: []int{out}, To: lossy})
+	c.Rewrite = append(exceptTurn(c.Rewrite, priority, in, out), config.Rewrite{Priority: priority, In: []int{in}, Out: []int{out}, To: lossy})
 	return nil
 }
 
-// exceptTurn is rules that do the same but say nothing of class from port in to out.
-func exceptTurn(rules []config.Rewrite, class, in, out int) (rest []config.Rewrite) {
+// exceptTurn is rules that do the same but say nothing of priority from port in to out.
+func exceptTurn(rules []config.Rewrite, priority, in, out int) (rest []config.Rewrite) {
 	without := func(ports []int, p int) []int {
 		return slices.DeleteFunc(slices.Clone(ports), func(q int) bool { return q == p })
 	}
 	for _, r := range rules {
-		if r.Class != class || !slices.Contains(r.In, in) || !slices.Contains(r.Out, out) {
+		if r.Priority != priority || !slices.Contains(r.In, in) || !slices.Contains(r.Out, out) {
 			rest = append(rest, r)
 			continue
 		}
 		for _, part := range []config.Rewrite{
-			{Class: class, In: without(r.In, in), Out: r.Out, To: r.To},
-			{Class: class, In: []int{in}, Out: without(r.Out, out), To: r.To},
+			{Priority: priority, In: without(r.In, in), Out: r.Out, To: r.To},
+			{Priority: priority, In: []int{in}, Out: without(r.Out, out), To: r.To},
 		} {
 			if len(part.In) > 0 && len(part.Out) > 0 {
 				rest = append(rest, part)

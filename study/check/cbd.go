@@ -1,14 +1,14 @@
 // Package check finds the cyclic buffer dependencies (CBD) of a scenario: what could lock
 // its fabric, before it happens (Hu et al., "Deadlocks in Datacenter Networks", section 2).
 //
-// The buffers are hops: the frames of one class on one direction of a link between two
+// The buffers are hops: the frames of one priority on one direction of a link between two
 // switches. What a switch receives by it is charged to one priority group, and the pauses
 // of that group stop the one queue that sends into it; so a hop is both. It waits for
 // another if a frame can come by the one and leave by the other. A cycle of hops that wait
 // for one another can fill and then never empty.
 //
 //	             routes, backups,      every host to every subnet,
-//	plan ------> flooding, classes --> or the flows of the file   --> edges between hops
+//	plan ------> flooding, priorities --> or the flows of the file  --> edges between hops
 //	  |          (dataplane.Ways)                                          |
 //	  '--> cases: no failure, the file's own, every link, every            v
 //	       switch, every pair of links                     strongly connected components,
@@ -23,7 +23,7 @@
 // which check on all processors, play what was found, and try what breaks it.
 //
 // Invariants:
-//   - the switch's own word: by which ports and in which class a frame leaves is asked of
+//   - the switch's own word: by which ports and in which priority a frame leaves is asked of
 //     a dataplane.Switch with the plan's configuration, links down as in the case;
 //   - only what can be: an edge is one that frames of some host that may send, for some
 //     subnet, take on their way; of a flow of the file, those that its hash chooses;
@@ -57,14 +57,14 @@ type Checker struct {
 	switches []*dataplane.Switch
 	events   []event.Event // of switches, for nobody
 
-	// classes are the lossless classes that are told apart. If no switch changes the class
+	// priorities are the lossless priorities that are told apart. If no switch changes the priority
 	// of a frame they are all alike, and the first one stands for all.
-	classes  []unit.Priority
-	alike    bool
-	lossless []unit.Priority
-	index    [unit.Priorities]int8 // in classes, -1 for a lossy class
-	bands    bool                  // the class of a frame follows its TTL
-	ttl      int
+	priorities []unit.Priority
+	alike      bool
+	lossless   []unit.Priority
+	index      [unit.Priorities]int8 // in priorities, -1 for a lossy priority
+	bands      bool                  // the priority of a frame follows its TTL
+	ttl        int
 
 	first []int32 // by switch: the number of its port 0
 	ports []port
@@ -105,21 +105,21 @@ type dest struct {
 
 // flow is a flow of the file.
 type flow struct {
-	class unit.Priority
-	hash  uint32
-	edges []edge // while nothing fails
-	hops  []int32
+	priority unit.Priority
+	hash     uint32
+	edges    []edge // while nothing fails
+	hops     []int32
 }
 
-// node is a hop: the port that it comes in by, and its class.
+// node is a hop: the port that it comes in by, and its priority.
 type node = int32
 
-// edge is a hop and the port and class in which its frames may go on.
+// edge is a hop and the port and priority in which its frames may go on.
 type edge int32
 
 // limits of what is checked.
 const (
-	maxWalk = 40_000_000 // ports times classes times subnets
+	maxWalk = 40_000_000 // ports times priorities times subnets
 	maxEdge = 1 << 27
 )
 
@@ -135,21 +135,21 @@ func Refuse(s *scenario.Scenario) error {
 		ports += len(f.Nodes[i].Ports)
 		width = max(width, len(f.Nodes[i].Ports))
 	}
-	classes := 1
-	if tellsClasses(s) {
-		classes = len(s.PFC.Lossless)
+	priorities := 1
+	if tellsPriorities(s) {
+		priorities = len(s.PFC.Lossless)
 	}
-	if n := ports * classes * len(f.Subnets); n > maxWalk {
-		return fmt.Errorf("%d switches with %d ports, %d subnets: %d ports times lossless classes that differ times subnets; at most %d can be checked",
+	if n := ports * priorities * len(f.Subnets); n > maxWalk {
+		return fmt.Errorf("%d switches with %d ports, %d subnets: %d ports times lossless priorities that differ times subnets; at most %d can be checked",
 			f.Switches(), ports, len(f.Subnets), n, maxWalk)
 	}
-	if n := ports * classes * classes * width; n > maxEdge {
+	if n := ports * priorities * priorities * width; n > maxEdge {
 		return fmt.Errorf("%d switches with %d ports: %d turns; at most %d can be checked", f.Switches(), ports, n, maxEdge)
 	}
 	return nil
 }
 
-func tellsClasses(s *scenario.Scenario) bool {
+func tellsPriorities(s *scenario.Scenario) bool {
 	return s.Prevention != nil && (s.Prevention.Tags > 0 || s.Prevention.TTLBand > 0)
 }
 
@@ -157,7 +157,7 @@ func tellsClasses(s *scenario.Scenario) bool {
 // is nil, is called for each subnet of the fabric; its error ends the work.
 func New(plan *scenario.Plan, step func() error) (*Checker, error) {
 	s := plan.Scenario
-	c := &Checker{plan: plan, alike: !tellsClasses(s), ttl: usualTTL, bands: s.Prevention != nil && s.Prevention.TTLBand > 0}
+	c := &Checker{plan: plan, alike: !tellsPriorities(s), ttl: usualTTL, bands: s.Prevention != nil && s.Prevention.TTLBand > 0}
 	for _, f := range s.Flows {
 		c.ttl = max(c.ttl, f.TTL)
 	}
@@ -169,11 +169,11 @@ func New(plan *scenario.Plan, step func() error) (*Checker, error) {
 		c.lossless = append(c.lossless, unit.Priority(p))
 		if c.alike {
 			c.index[p] = 0
-			c.classes = c.lossless[:1]
+			c.priorities = c.lossless[:1]
 			continue
 		}
-		c.index[p] = int8(len(c.classes))
-		c.classes = append(c.classes, unit.Priority(p))
+		c.index[p] = int8(len(c.priorities))
+		c.priorities = append(c.priorities, unit.Priority(p))
 	}
 	if err := c.makeSwitches(); err != nil {
 		return nil, err
@@ -247,14 +247,14 @@ func (c *Checker) makeSwitches() error {
 
 // prepare computes the edges while nothing fails.
 func (c *Checker) prepare(step func() error) error {
-	nodes := len(c.ports) * len(c.classes)
+	nodes := len(c.ports) * len(c.priorities)
 	c.walker = newWalker(nodes)
-	c.counts = make([]int32, nodes*c.width*len(c.classes))
+	c.counts = make([]int32, nodes*c.width*len(c.priorities))
 	c.marked = make([]bool, len(c.counts))
 	c.g.init(nodes)
 	c.redo, c.alone = make([]bool, len(c.dests)), make([]bool, len(c.dests))
 	c.base = make([][]edge, len(c.dests))
-	if len(c.classes) == 0 {
+	if len(c.priorities) == 0 {
 		return nil
 	}
 	for d := range c.dests {
@@ -272,9 +272,9 @@ func (c *Checker) prepare(step func() error) error {
 	}
 	c.undo = c.undo[:0]
 	for i := range c.plan.Scenario.Flows {
-		f := flow{class: c.plan.Scenario.Flows[i].Class, hash: c.plan.Hash(i)}
+		f := flow{priority: c.plan.Scenario.Flows[i].Priority, hash: c.plan.Hash(i)}
 		if c.plan.Scenario.Trust == "pcp" {
-			f.class = 0 // hosts send frames without a tag
+			f.priority = 0 // hosts send frames without a tag
 		}
 		c.flows = append(c.flows, f)
 		c.flows[i].edges, c.flows[i].hops = c.follow(i)
@@ -285,7 +285,7 @@ func (c *Checker) prepare(step func() error) error {
 // Clone is a checker of the same plan that knows what c knows.
 func (c *Checker) Clone() (*Checker, error) {
 	d := *c
-	nodes := len(c.ports) * len(c.classes)
+	nodes := len(c.ports) * len(c.priorities)
 	d.walker, d.g, d.events, d.undo = newWalker(nodes), graph{}, nil, nil
 	d.g.init(nodes)
 	d.counts, d.marked = append([]int32(nil), c.counts...), make([]bool, len(c.counts))
@@ -309,20 +309,22 @@ func (c *Checker) setLinks(links []int, up bool) {
 	}
 }
 
-func (c *Checker) node(port int32, class int) node { return port*int32(len(c.classes)) + int32(class) }
-
-func (c *Checker) portOf(n node) *port { return &c.ports[n/int32(len(c.classes))] }
-
-func (c *Checker) classOf(n node) int { return int(n) % len(c.classes) }
-
-func (c *Checker) edge(n node, out unit.Port, class int) edge {
-	return edge((int(n)*c.width+int(out))*len(c.classes) + class)
+func (c *Checker) node(port int32, priority int) node {
+	return port*int32(len(c.priorities)) + int32(priority)
 }
 
-func (c *Checker) tail(e edge) node { return node(int(e) / (c.width * len(c.classes))) }
+func (c *Checker) portOf(n node) *port { return &c.ports[n/int32(len(c.priorities))] }
+
+func (c *Checker) priorityOf(n node) int { return int(n) % len(c.priorities) }
+
+func (c *Checker) edge(n node, out unit.Port, priority int) edge {
+	return edge((int(n)*c.width+int(out))*len(c.priorities) + priority)
+}
+
+func (c *Checker) tail(e edge) node { return node(int(e) / (c.width * len(c.priorities))) }
 
 func (c *Checker) head(e edge) node {
 	at := c.portOf(c.tail(e))
-	out := int32(int(e) / len(c.classes) % c.width)
-	return c.node(c.ports[c.first[at.sw]+out].peer, int(e)%len(c.classes))
+	out := int32(int(e) / len(c.priorities) % c.width)
+	return c.node(c.ports[c.first[at.sw]+out].peer, int(e)%len(c.priorities))
 }

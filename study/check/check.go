@@ -24,8 +24,8 @@ type Result struct {
 
 // found is a cycle, turned so that it begins with its least edge.
 type found struct {
-	edges   []edge
-	classes unit.ClassSet // of the flows that close it; empty if hosts could
+	edges      []edge
+	priorities unit.PrioritySet // of the flows that close it; empty if hosts could
 }
 
 // known is what cases of fewer failures have told, for those of more.
@@ -64,7 +64,7 @@ func (c *Checker) Know(first []*Result) {
 func (c *Checker) Check(i int) *Result {
 	k := c.Case(i)
 	r := &Result{}
-	if len(c.classes) == 0 {
+	if len(c.priorities) == 0 {
 		r.edges = make(bitset, len(c.counts)/64+1)
 		return r
 	}
@@ -124,7 +124,7 @@ func (c *Checker) grows(k Case, d int) bool {
 			}
 			was := c.plan.Table.Group(s, d).Ports
 			for in := range c.plan.Fabric.Nodes[s].Ports {
-				now, _ := c.switches[s].Ways(unit.Port(in), to.addr, c.classes[0])
+				now, _ := c.switches[s].Ways(unit.Port(in), to.addr, c.priorities[0])
 				before := was
 				if before.Len() > 1 {
 					before.Remove(unit.Port(in))
@@ -175,14 +175,14 @@ func (c *Checker) restore() {
 
 // edgesUp are the edges that there are, but for those of links that are down.
 func (c *Checker) edgesUp(k Case) (edges []edge) {
-	per := c.width * len(c.classes)
-	for n := range len(c.ports) * len(c.classes) {
+	per := c.width * len(c.priorities)
+	for n := range len(c.ports) * len(c.priorities) {
 		at := c.portOf(node(n))
 		if at.peer < 0 || slices.Contains(k.Links, int(at.link)) {
 			continue
 		}
 		of := edge(n * per)
-		ports := len(c.plan.Fabric.Nodes[at.sw].Ports) * len(c.classes)
+		ports := len(c.plan.Fabric.Nodes[at.sw].Ports) * len(c.priorities)
 		for j, count := range c.counts[of:][:ports] {
 			if count > 0 && !slices.Contains(k.Links, int(c.portOf(c.head(of+edge(j))).link)) {
 				edges = append(edges, of+edge(j))
@@ -248,30 +248,30 @@ func (c *Checker) flowCycles(k Case, r *Result) {
 		}
 	}
 	r.flows = map[string]bool{}
-	for _, class := range c.flowClasses() {
+	for _, priority := range c.flowPriorities() {
 		var edges []edge
 		for j, e := range all {
-			if !c.alike || c.flows[of[j]].class == class {
+			if !c.alike || c.flows[of[j]].priority == priority {
 				edges = append(edges, e)
 			}
 		}
 		slices.Sort(edges)
 		c.g.build(c, slices.Compact(edges))
-		c.g.cycles(maxRoots, func(cycle []edge) { c.addFlowCycle(k, r, turned(cycle), class) })
+		c.g.cycles(maxRoots, func(cycle []edge) { c.addFlowCycle(k, r, turned(cycle), priority) })
 	}
 }
 
-// flowClasses are the classes to be looked at apart: all lossless ones where they are
+// flowPriorities are the priorities to be looked at apart: all lossless ones where they are
 // alike, and else one for all, since frames change theirs.
-func (c *Checker) flowClasses() []unit.Priority {
+func (c *Checker) flowPriorities() []unit.Priority {
 	if c.alike {
 		return c.lossless
 	}
 	return c.lossless[:1]
 }
 
-func (c *Checker) addFlowCycle(k Case, r *Result, cycle []edge, class unit.Priority) {
-	key := string(rune('0'+class)) + key(cycle)
+func (c *Checker) addFlowCycle(k Case, r *Result, cycle []edge, priority unit.Priority) {
+	key := string(rune('0'+priority)) + key(cycle)
 	if r.flows[key] {
 		return
 	}
@@ -285,12 +285,12 @@ func (c *Checker) addFlowCycle(k Case, r *Result, cycle []edge, class unit.Prior
 		}
 	}
 	for i := range r.cycles {
-		if f := &r.cycles[i]; f.classes != 0 && slices.Equal(f.edges, cycle) {
-			f.classes.Add(class)
+		if f := &r.cycles[i]; f.priorities != 0 && slices.Equal(f.edges, cycle) {
+			f.priorities.Add(priority)
 			return
 		}
 	}
-	r.cycles = append(r.cycles, found{edges: cycle, classes: 1 << class})
+	r.cycles = append(r.cycles, found{edges: cycle, priorities: 1 << priority})
 }
 
 // passes reports whether a flow passes a switch beside a failed link while nothing fails.

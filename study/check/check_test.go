@@ -79,19 +79,19 @@ events:
 	}
 }
 
-// TestClasses: Tagger's rules lead from one class to the next and close nothing; a cycle of
-// one class only is one of that class; frames in a lossy class wait for nobody.
-func TestClasses(t *testing.T) {
+// TestPriorities: Tagger's rules lead from one priority to the next and close nothing; a cycle of
+// one priority only is one of that priority; frames in a lossy priority wait for nobody.
+func TestPriorities(t *testing.T) {
 	leafSpine := `topology: {switches: [l0, l1, l2, l3, x, y], hosts: [h0, h1, h2, h3], links: [h0--l0, h1--l1, h2--l2, h3--l3, l0--x, l0--y, l1--x, l1--y, l2--x, l2--y, l3--x, l3--y], rate: 1Gbit/s}
 `
-	if r := checked(t, parse(t, leafSpine), 2); r.Clean() || r.Cycles[0].Classes[1] != 4 {
+	if r := checked(t, parse(t, leafSpine), 2); r.Clean() || r.Cycles[0].Priorities[1] != 4 {
 		t.Errorf("two failures of a leaf-spine: %+v", r.Cycles)
 	}
 	if r := checked(t, parse(t, leafSpine+"prevention: {tagger: {lossless: 2}}\n"), 2); !r.Clean() {
 		t.Errorf("with Tagger: %+v", r.Cycles)
 	}
 	if r := checked(t, parse(t, leafSpine+"pfc: {lossless: []}\n"), 2); !r.Clean() {
-		t.Errorf("without a lossless class: %+v", r.Cycles)
+		t.Errorf("without a lossless priority: %+v", r.Cycles)
 	}
 }
 

@@ -91,7 +91,7 @@ func (c *Checker) eachWalk(cy *Cycle, fn func(d int, all []edge)) {
 
 // removal takes edge e from the routes to destination d.
 func (c *Checker) removal(d int, e edge) Removal {
-	return Removal{At: int(c.portOf(c.tail(e)).sw), To: d, Out: unit.Port(int(e) / len(c.classes) % c.width)}
+	return Removal{At: int(c.portOf(c.tail(e)).sw), To: d, Out: unit.Port(int(e) / len(c.priorities) % c.width)}
 }
 
 // Overrides are the routes of a plan after removals, in the order of switches and subnets.
@@ -135,12 +135,12 @@ func (c *Checker) Delivers() []bool {
 }
 
 func (c *Checker) delivers(d int, to dest) bool {
-	if len(c.classes) == 0 {
+	if len(c.priorities) == 0 {
 		return true
 	}
 	edges := c.walk(d, nil)
-	ends := func(s int32, in unit.Port, class int) bool {
-		outs, _ := c.switches[s].Ways(in, to.addr, c.classes[class])
+	ends := func(s int32, in unit.Port, priority int) bool {
+		outs, _ := c.switches[s].Ways(in, to.addr, c.priorities[priority])
 		return s != to.owner && outs == 0
 	}
 	for s, ports := range c.from {
@@ -148,7 +148,7 @@ func (c *Checker) delivers(d int, to dest) bool {
 			return false
 		}
 	}
-	if slices.ContainsFunc(c.walker.queue, func(n node) bool { return ends(c.portOf(n).sw, c.portOf(n).n, c.classOf(n)) }) {
+	if slices.ContainsFunc(c.walker.queue, func(n node) bool { return ends(c.portOf(n).sw, c.portOf(n).n, c.priorityOf(n)) }) {
 		return false
 	}
 	edges = slices.DeleteFunc(edges, func(e edge) bool { return c.portOf(c.tail(e)).sw == to.owner })

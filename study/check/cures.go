@@ -67,7 +67,7 @@ func (k *Checked) Cures(ctx context.Context, parse func() (*scenario.Scenario, e
 
 // prevention checks the scenario with a prevention.
 func (c *cures) prevention(name string) (Cure, error) {
-	cure := Cure{Name: name, Routes: []Route{}, Classes: []int{}}
+	cure := Cure{Name: name, Routes: []Route{}, Priorities: []int{}}
 	s, err := c.parse()
 	if err != nil {
 		return cure, err
@@ -86,14 +86,14 @@ func (c *cures) prevention(name string) (Cure, error) {
 	}
 	cure.Left = len(k.Report.Cycles) + k.Report.More
 	if plan.Tagging != nil {
-		cure.Classes = lists.Map(append(slices.Clone(plan.Tagging.Tags), plan.Tagging.Lossy), func(p unit.Priority) int { return int(p) })
+		cure.Priorities = lists.Map(append(slices.Clone(plan.Tagging.Tags), plan.Tagging.Lossy), func(p unit.Priority) int { return int(p) })
 	}
 	return cure, nil
 }
 
 // routes finds a set of routes to change.
 func (c *cures) routes() (Cure, error) {
-	cure := Cure{Name: "routes", Routes: []Route{}, Classes: []int{}}
+	cure := Cure{Name: "routes", Routes: []Route{}, Priorities: []int{}}
 	some, err := c.greedy()
 	if err != nil {
 		return cure, err

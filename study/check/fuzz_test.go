@@ -69,11 +69,11 @@ func (c *Checker) flowTurns(k Case) map[string]bool {
 	for i := range c.flows {
 		edges, _ := c.follow(i)
 		name := func(n node) string {
-			class := c.classes[c.classOf(n)]
+			priority := c.priorities[c.priorityOf(n)]
 			if c.alike {
-				class = c.flows[i].class
+				priority = c.flows[i].priority
 			}
-			return simtest.Hops([]string{c.linkName(n)}, []int{int(class)})
+			return simtest.Hops([]string{c.linkName(n)}, []int{int(priority)})
 		}
 		for _, e := range edges {
 			turns[name(c.tail(e))+" > "+name(c.head(e))] = true

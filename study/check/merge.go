@@ -18,11 +18,11 @@ func (k Kind) rank() int { return [...]int{0, 0, 1, 1, 2}[k] }
 
 // merged is a cycle of one case or more.
 type merged struct {
-	edges   []edge
-	classes unit.ClassSet // of the flows that close it, empty if hosts could
-	rank    int
-	cases   []int // the first ones of that rank
-	count   int   // of that rank
+	edges      []edge
+	priorities unit.PrioritySet // of the flows that close it, empty if hosts could
+	rank       int
+	cases      []int // the first ones of that rank
+	count      int   // of that rank
 }
 
 // merge puts the same cycles of different cases together, and keeps those of the fewest
@@ -34,7 +34,7 @@ func (c *Checker) merge(results []*Result) (all []*merged) {
 		rank := c.Case(i).Kind.rank()
 		for _, f := range r.cycles {
 			key := key(f.edges)
-			if f.classes != 0 {
+			if f.priorities != 0 {
 				key = "f" + key
 			}
 			m := index[key]
@@ -46,7 +46,7 @@ func (c *Checker) merge(results []*Result) (all []*merged) {
 			if m.rank != rank {
 				continue // results are in the order of their ranks
 			}
-			m.classes |= f.classes
+			m.priorities |= f.priorities
 			m.count++
 			if len(m.cases) < maxExamples {
 				m.cases = append(m.cases, i)
@@ -55,11 +55,11 @@ func (c *Checker) merge(results []*Result) (all []*merged) {
 	}
 	all = slices.DeleteFunc(all, func(m *merged) bool {
 		by := index["f"+key(m.edges)]
-		return m.classes == 0 && by != nil && by.rank <= m.rank
+		return m.priorities == 0 && by != nil && by.rank <= m.rank
 	})
 	slices.SortStableFunc(all, func(a, b *merged) int {
 		byHosts := func(m *merged) int {
-			if m.classes == 0 {
+			if m.priorities == 0 {
 				return 1
 			}
 			return 0

@@ -40,7 +40,7 @@ func TestReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &held{c: c, ref: newReference(plan, c.classes), results: resultsOf(c, 2)}
+		h := &held{c: c, ref: newReference(plan, c.priorities), results: resultsOf(c, 2)}
 		h.check()
 		if h.fault != "" {
 			t.Fatalf("fabric %d: %s\n%s", i, h.fault, text)
@@ -79,8 +79,8 @@ func (h *held) check() {
 		k := h.c.Case(i)
 		name := fmt.Sprintf("%v %v", k.Kind, h.c.Name(k))
 		h.hosts(name, k, r)
-		for _, class := range h.c.flowClasses() {
-			h.ofFlows(name, k, r, class)
+		for _, priority := range h.c.flowPriorities() {
+			h.ofFlows(name, k, r, priority)
 		}
 	}
 }
@@ -98,10 +98,10 @@ func (h *held) hosts(name string, k Case, r *Result) {
 	}
 	var got [][]hop
 	for _, f := range r.cycles {
-		if f.classes != 0 {
+		if f.priorities != 0 {
 			continue
 		}
-		cycle := h.hopsOf(f.edges, h.c.classes)
+		cycle := h.hopsOf(f.edges, h.c.priorities)
 		got = append(got, cycle)
 		if !edges.has(cycle) || !isSimple(cycle) || old(cycle) {
 			h.faultf("%s: %v is no new cycle", name, cycle)
@@ -139,9 +139,9 @@ func (h *held) compare(name string, all, got [][]hop, old func([]hop) bool) {
 	}
 }
 
-// ofFlows compares what the flows close in a class.
-func (h *held) ofFlows(name string, k Case, r *Result, class unit.Priority) {
-	closed := func(links []int) edgeSet { return h.ref.flowEdges(links, class, h.c.alike) }
+// ofFlows compares what the flows close in a priority.
+func (h *held) ofFlows(name string, k Case, r *Result, priority unit.Priority) {
+	closed := func(links []int) edgeSet { return h.ref.flowEdges(links, priority, h.c.alike) }
 	edges := closed(k.Links)
 	all := simpleCycles(edges)
 	var fewer []edgeSet
@@ -151,19 +151,19 @@ func (h *held) ofFlows(name string, k Case, r *Result, class unit.Priority) {
 	old := func(cycle []hop) bool {
 		return slices.ContainsFunc(fewer, func(e edgeSet) bool { return e.has(cycle) })
 	}
-	classes := h.c.classes
+	priorities := h.c.priorities
 	if h.c.alike {
-		classes = []unit.Priority{class}
+		priorities = []unit.Priority{priority}
 	}
 	var got [][]hop
 	for _, f := range r.cycles {
-		if f.classes == 0 || h.c.alike && !f.classes.Has(class) {
+		if f.priorities == 0 || h.c.alike && !f.priorities.Has(priority) {
 			continue
 		}
-		cycle := h.hopsOf(f.edges, classes)
+		cycle := h.hopsOf(f.edges, priorities)
 		got = append(got, cycle)
 		if !edges.has(cycle) || !isSimple(cycle) {
-			h.faultf("%s: the flows of class %d do not close %v", name, class, cycle)
+			h.faultf("%s: the flows of priority %d do not close %v", name, priority, cycle)
 		}
 	}
 	h.flows += len(got)
@@ -194,18 +194,18 @@ func subsets(k Case) [][]int {
 }
 
 // hopsOf are the hops of a cycle of edges.
-func (h *held) hopsOf(edges []edge, classes []unit.Priority) (cycle []hop) {
+func (h *held) hopsOf(edges []edge, priorities []unit.Priority) (cycle []hop) {
 	for _, e := range edges {
 		n := h.c.tail(e)
-		cycle = append(cycle, hop{h.c.linkName(n), classes[h.c.classOf(n)]})
+		cycle = append(cycle, hop{h.c.linkName(n), priorities[h.c.priorityOf(n)]})
 	}
 	return cycle
 }
 
 // hop is a hop by its name.
 type hop struct {
-	link  string
-	class unit.Priority
+	link     string
+	priority unit.Priority
 }
 
 type turn struct{ from, to hop }
@@ -240,7 +240,7 @@ func simpleCycles(edges edgeSet) (all [][]hop) {
 		next[e.from] = append(next[e.from], e.to)
 	}
 	less := func(a, b hop) int {
-		return strings.Compare(fmt.Sprint(a.link, " ", a.class), fmt.Sprint(b.link, " ", b.class))
+		return strings.Compare(fmt.Sprint(a.link, " ", a.priority), fmt.Sprint(b.link, " ", b.priority))
 	}
 	var path []hop
 	var visit func(root, at hop)
@@ -263,17 +263,17 @@ func simpleCycles(edges edgeSet) (all [][]hop) {
 }
 
 // reference recomputes a case from the plan's table of routes and rules, for each pair of
-// hosts, class and TTL.
+// hosts, priority and TTL.
 type reference struct {
-	plan    *scenario.Plan
-	classes []unit.Priority // that hosts send in
-	ttl     int
-	dead    map[int]bool
-	memo    map[string]edgeSet
+	plan       *scenario.Plan
+	priorities []unit.Priority // that hosts send in
+	ttl        int
+	dead       map[int]bool
+	memo       map[string]edgeSet
 }
 
-func newReference(plan *scenario.Plan, classes []unit.Priority) *reference {
-	r := &reference{plan: plan, classes: classes, ttl: 64, dead: map[int]bool{}, memo: map[string]edgeSet{}}
+func newReference(plan *scenario.Plan, priorities []unit.Priority) *reference {
+	r := &reference{plan: plan, priorities: priorities, ttl: 64, dead: map[int]bool{}, memo: map[string]edgeSet{}}
 	for _, f := range plan.Scenario.Flows {
 		r.ttl = max(r.ttl, f.TTL)
 	}
@@ -283,8 +283,8 @@ func newReference(plan *scenario.Plan, classes []unit.Priority) *reference {
 	return r
 }
 
-// class is the class in which a frame leaves switch s with a TTL.
-func (r *reference) class(s int, c unit.Priority, in, out unit.Port, ttl int) unit.Priority {
+// priority is the priority in which a frame leaves switch s with a TTL.
+func (r *reference) priority(s int, c unit.Priority, in, out unit.Port, ttl int) unit.Priority {
 	v := r.plan.Scenario.Prevention
 	lossless := r.plan.Scenario.PFC.Lossless
 	switch {
@@ -298,17 +298,17 @@ func (r *reference) class(s int, c unit.Priority, in, out unit.Port, ttl int) un
 		}
 		return unit.Priority(lossless[0])
 	case v.Tags > 0:
-		return r.plan.Tagging.Rules[s].Class(c, in, out)
+		return r.plan.Tagging.Rules[s].Priority(c, in, out)
 	}
 	return c
 }
 
-// at is where a frame is: it came to a switch by a port, in a class and with a TTL.
+// at is where a frame is: it came to a switch by a port, in a priority and with a TTL.
 type at struct {
-	s     int
-	in    unit.Port
-	class unit.Priority
-	ttl   int
+	s        int
+	in       unit.Port
+	priority unit.Priority
+	ttl      int
 }
 
 // hostEdges are the edges of all pairs of hosts with these links down.
@@ -326,7 +326,7 @@ func (r *reference) hostEdges(down []int) edgeSet {
 			if src == dst || r.dead[src] || slices.Contains(down, up.Link) {
 				continue
 			}
-			for _, c := range r.classes {
+			for _, c := range r.priorities {
 				for ttl := r.ttl; ttl > 0; ttl-- {
 					r.walk(at{up.Peer.Node, up.Peer.Port, c, ttl}, dst, down, seen, edges)
 					if v := r.plan.Scenario.Prevention; v == nil || v.TTLBand == 0 {
@@ -349,25 +349,25 @@ func (r *reference) walk(x at, dst int, down []int, seen map[at]bool, edges edge
 	outs, flooded := r.ways(x, dst, down)
 	for ; outs != 0; outs &= outs - 1 {
 		out := outs.First()
-		class := r.class(x.s, x.class, x.in, out, x.ttl-1)
-		if !r.turn(x, out, class, edges) {
+		priority := r.priority(x.s, x.priority, x.in, out, x.ttl-1)
+		if !r.turn(x, out, priority, edges) {
 			continue
 		}
 		if p := f.Nodes[x.s].Ports[out].Peer; !flooded {
-			r.walk(at{p.Node, p.Port, class, x.ttl - 1}, dst, down, seen, edges)
+			r.walk(at{p.Node, p.Port, priority, x.ttl - 1}, dst, down, seen, edges)
 		}
 	}
 }
 
-// turn adds the edge of a frame that leaves by out in class, and reports whether it goes
-// on to a switch in a lossless class.
-func (r *reference) turn(x at, out unit.Port, class unit.Priority, edges edgeSet) bool {
+// turn adds the edge of a frame that leaves by out in priority, and reports whether it goes
+// on to a switch in a lossless priority.
+func (r *reference) turn(x at, out unit.Port, priority unit.Priority, edges edgeSet) bool {
 	f := r.plan.Fabric
-	if f.Nodes[x.s].Ports[out].Peer.Node >= f.Switches() || !slices.Contains(r.plan.Scenario.PFC.Lossless, int(class)) {
+	if f.Nodes[x.s].Ports[out].Peer.Node >= f.Switches() || !slices.Contains(r.plan.Scenario.PFC.Lossless, int(priority)) {
 		return false
 	}
 	if from := f.Nodes[x.s].Ports[x.in].Peer; from.Node < f.Switches() {
-		edges[turn{hop{r.name(from), x.class}, hop{r.name(topo.End{Node: x.s, Port: out}), class}}] = true
+		edges[turn{hop{r.name(from), x.priority}, hop{r.name(topo.End{Node: x.s, Port: out}), priority}}] = true
 	}
 	return true
 }
@@ -420,30 +420,30 @@ func (r *reference) ways(x at, dst int, down []int) (outs unit.PortSet, flooded 
 	return outs, false
 }
 
-// flowEdges are the edges of the flows with these links down: those of a class, unless
-// classes are not alike.
-func (r *reference) flowEdges(down []int, class unit.Priority, alike bool) edgeSet {
+// flowEdges are the edges of the flows with these links down: those of a priority, unless
+// priorities are not alike.
+func (r *reference) flowEdges(down []int, priority unit.Priority, alike bool) edgeSet {
 	edges := edgeSet{}
 	f := r.plan.Fabric
 	for i, flow := range r.plan.Scenario.Flows {
-		if !slices.Contains(r.plan.Scenario.PFC.Lossless, int(flow.Class)) || alike && flow.Class != class {
+		if !slices.Contains(r.plan.Scenario.PFC.Lossless, int(flow.Priority)) || alike && flow.Priority != priority {
 			continue
 		}
 		hops, _ := r.plan.Table.Path(flow.From, flow.To, r.plan.Hash(i), flow.TTL, func(l int) bool { return slices.Contains(down, l) })
-		c := flow.Class
+		c := flow.Priority
 		for j, h := range hops {
 			x := at{h.Node, h.In, c, flow.TTL - j}
 			if h.Node == f.Subnets[f.SubnetOf(flow.To)].Switch {
 				outs, _ := r.ways(x, flow.To, down)
 				for ; outs != 0; outs &= outs - 1 {
-					r.turn(x, outs.First(), r.class(h.Node, c, h.In, outs.First(), x.ttl-1), edges)
+					r.turn(x, outs.First(), r.priority(h.Node, c, h.In, outs.First(), x.ttl-1), edges)
 				}
 				break
 			}
 			if h.Out == unit.NoPort {
 				break
 			}
-			c = r.class(h.Node, c, h.In, h.Out, x.ttl-1)
+			c = r.priority(h.Node, c, h.In, h.Out, x.ttl-1)
 			if !r.turn(x, h.Out, c, edges) {
 				break
 			}
@@ -527,7 +527,7 @@ func randomFabric(rng *rand.Rand) string {
 		if from == to || dead[from] {
 			continue
 		}
-		fmt.Fprintf(&b, "%s  - {name: F%d, from: %s, to: %s, class: %d, ttl: %d}\n", head, i, from, to, []int{3, 3, 3, 4, 0}[rng.IntN(5)], []int{64, 64, 3, 5}[rng.IntN(4)])
+		fmt.Fprintf(&b, "%s  - {name: F%d, from: %s, to: %s, priority: %d, ttl: %d}\n", head, i, from, to, []int{3, 3, 3, 4, 0}[rng.IntN(5)], []int{64, 64, 3, 5}[rng.IntN(4)])
 		head = ""
 	}
 	head = "events:\n"

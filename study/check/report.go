@@ -47,8 +47,8 @@ type Cure struct {
 	// Routes are those to change; Exact says that no fewer would do.
 	Routes []Route `json:"routes"`
 	Exact  bool    `json:"exact"`
-	// Classes are those of Tagger's tags, and the lossy one behind them.
-	Classes []int `json:"classes"`
+	// Priorities are those of Tagger's tags, and the lossy one behind them.
+	Priorities []int `json:"priorities"`
 }
 
 // Route is one of a scenario file's routes.
@@ -67,10 +67,10 @@ type Cycle struct {
 	When     string     `json:"when"`
 	Failures [][]string `json:"failures"`
 	Cases    int        `json:"cases"`
-	// Flows are those of the file that close it, Classes the classes in which it can close.
+	// Flows are those of the file that close it, Priorities the priorities in which it can close.
 	// Without flows hosts could close it: see Turns.
-	Flows   []string `json:"flows"`
-	Classes []int    `json:"classes"`
+	Flows      []string `json:"flows"`
+	Priorities []int    `json:"priorities"`
 	// RoutingLoop: frames for one subnet go round it until their TTL ends.
 	RoutingLoop bool   `json:"routing_loop"`
 	Hops        []Hop  `json:"hops"`
@@ -82,10 +82,10 @@ type Cycle struct {
 	merged *merged
 }
 
-// Hop is the frames of a class on a link, in the direction of its name: "agg2-0--core1".
+// Hop is the frames of a priority on a link, in the direction of its name: "agg2-0--core1".
 type Hop struct {
-	Link  string `json:"link"`
-	Class int    `json:"class"`
+	Link     string `json:"link"`
+	Priority int    `json:"priority"`
 
 	Queue unit.NodePort `json:"-"` // the port that sends into the link
 }
@@ -139,7 +139,7 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 func (c *Checker) describe(m *merged) Cycle {
 	out := Cycle{
 		Failures: lists.Map(m.cases, func(i int) []string { return c.Name(c.Case(i)) }), Cases: m.count,
-		Flows: []string{}, Classes: []int{}, Hops: []Hop{}, Turns: make([]Turn, len(m.edges)), merged: m,
+		Flows: []string{}, Priorities: []int{}, Hops: []Hop{}, Turns: make([]Turn, len(m.edges)), merged: m,
 	}
 	first := c.Case(m.cases[0])
 	out.When = [...]string{"no failure", "one failure", "two failures"}[m.rank]
@@ -150,23 +150,23 @@ func (c *Checker) describe(m *merged) Cycle {
 		n := c.tail(e)
 		from := c.ports[c.portOf(n).peer]
 		out.Hops = append(out.Hops, Hop{
-			Link: c.linkName(n), Class: int(c.classes[c.classOf(n)]),
+			Link: c.linkName(n), Priority: int(c.priorities[c.priorityOf(n)]),
 			Queue: unit.NodePort{Node: c.plan.Fabric.Nodes[from.sw].ID, Port: from.n},
 		})
 	}
 	if !c.alike {
-		out.Classes = lists.Map(out.Hops, func(h Hop) int { return h.Class })
-		slices.Sort(out.Classes)
-		out.Classes = slices.Compact(out.Classes)
+		out.Priorities = lists.Map(out.Hops, func(h Hop) int { return h.Priority })
+		slices.Sort(out.Priorities)
+		out.Priorities = slices.Compact(out.Priorities)
 		return out
 	}
 	for _, p := range c.lossless {
-		if m.classes == 0 || m.classes.Has(p) {
-			out.Classes = append(out.Classes, int(p))
+		if m.priorities == 0 || m.priorities.Has(p) {
+			out.Priorities = append(out.Priorities, int(p))
 		}
 	}
 	for i := range out.Hops {
-		out.Hops[i].Class = out.Classes[0]
+		out.Hops[i].Priority = out.Priorities[0]
 	}
 	return out
 }
@@ -249,10 +249,10 @@ func (c *Checker) explainFlows(cycles []*Cycle) {
 			t := &cy.Turns[j]
 			t.Switch, t.Flows = c.plan.Fabric.Nodes[c.portOf(c.tail(e)).sw].Name, []string{}
 			for i, way := range ways {
-				ofClass := !c.alike || cy.merged.classes == 0 || cy.merged.classes.Has(c.flows[i].class)
-				if ofClass && slices.Contains(way, e) {
+				ofPriority := !c.alike || cy.merged.priorities == 0 || cy.merged.priorities.Has(c.flows[i].priority)
+				if ofPriority && slices.Contains(way, e) {
 					t.Flows = append(t.Flows, c.plan.Scenario.Flows[i].Name)
-					closes[i] = cy.merged.classes != 0
+					closes[i] = cy.merged.priorities != 0
 				}
 			}
 		}
@@ -341,8 +341,8 @@ func (c *Cure) writeText(w io.Writer) {
 			fmt.Fprintf(w, "\t  %d more; --json has them all\n", n)
 		}
 	case c.Name == "tagger":
-		last := len(c.Classes) - 1
-		fmt.Fprintf(w, "  %s\tclasses %s, then %d, which is lossy; checked: no cycle is left\n", c.Name, classes(c.Classes[:last]), c.Classes[last])
+		last := len(c.Priorities) - 1
+		fmt.Fprintf(w, "  %s\tpriorities %s, then %d, which is lossy; checked: no cycle is left\n", c.Name, priorities(c.Priorities[:last]), c.Priorities[last])
 	default:
 		fmt.Fprintf(w, "  %s\tchecked: no cycle is left\n", c.Name)
 	}
@@ -371,7 +371,7 @@ func (c *Cycle) writeText(w io.Writer, n int) {
 	if len(c.Flows) > 0 {
 		closed = "the flows " + some(c.Flows) + " close it"
 	}
-	fmt.Fprintf(w, "\t%s, in %s%s\n", closed, inClasses(c.Classes), map[bool]string{true: "; a routing loop"}[c.RoutingLoop])
+	fmt.Fprintf(w, "\t%s, in %s%s\n", closed, inPriorities(c.Priorities), map[bool]string{true: "; a routing loop"}[c.RoutingLoop])
 	if c.Witness != nil {
 		fmt.Fprintf(w, "\t%s\n", c.Witness.text())
 	}
@@ -387,10 +387,10 @@ func (w *Witness) text() string {
 	return fmt.Sprintf("witness: %s deadlocks at %s", w.File, w.Onset)
 }
 
-// hopText names a hop, with its class where the cycle has several.
+// hopText names a hop, with its priority where the cycle has several.
 func (c *Cycle) hopText(h Hop) string {
-	if slices.ContainsFunc(c.Hops, func(o Hop) bool { return o.Class != h.Class }) {
-		return fmt.Sprintf("%s class %d", h.Link, h.Class)
+	if slices.ContainsFunc(c.Hops, func(o Hop) bool { return o.Priority != h.Priority }) {
+		return fmt.Sprintf("%s priority %d", h.Link, h.Priority)
 	}
 	return h.Link
 }
@@ -416,13 +416,13 @@ func some(flows []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(flows[:most-1], ", "), len(flows)-most+1)
 }
 
-func inClasses(all []int) string {
+func inPriorities(all []int) string {
 	if len(all) == 1 {
-		return fmt.Sprintf("class %d", all[0])
+		return fmt.Sprintf("priority %d", all[0])
 	}
-	return "classes " + classes(all)
+	return "priorities " + priorities(all)
 }
 
-func classes(all []int) string {
+func priorities(all []int) string {
 	return strings.Join(lists.Map(all, strconv.Itoa), ", ")
 }

@@ -32,7 +32,7 @@ func (w *walker) meet(n node, level int32, via edge, start int32) {
 }
 
 // walk appends to edges those that frames for destination d can take, from every host
-// that may send, in every lossless class, whatever the hash of their flow.
+// that may send, in every lossless priority, whatever the hash of their flow.
 func (c *Checker) walk(d int, edges []edge) []edge {
 	w := &c.walker
 	w.walk++
@@ -46,7 +46,7 @@ func (c *Checker) walk(d int, edges []edge) []edge {
 			if !c.switches[s].LinkUp(in) {
 				continue
 			}
-			for i := range c.classes {
+			for i := range c.priorities {
 				c.enter(s, in, i, to.addr)
 			}
 			if c.alike {
@@ -62,13 +62,13 @@ func (c *Checker) walk(d int, edges []edge) []edge {
 
 // enter walks the first hops of frames that a host sends to switch s. One switch has
 // lowered their TTL at the next one.
-func (c *Checker) enter(s int, in unit.Port, class int, dst uint32) {
+func (c *Checker) enter(s int, in unit.Port, priority int, dst uint32) {
 	sw := c.switches[s]
-	outs, _ := sw.Ways(in, dst, c.classes[class])
+	outs, _ := sw.Ways(in, dst, c.priorities[priority])
 	for ; outs != 0; outs &= outs - 1 {
 		out := outs.First()
 		for ttl := c.ttl - 1; ttl > 0; ttl-- {
-			to := c.index[sw.ClassOut(c.classes[class], in, out, uint8(ttl))]
+			to := c.index[sw.PriorityOut(c.priorities[priority], in, out, uint8(ttl))]
 			if far := c.ports[c.first[s]+int32(out)].peer; far >= 0 && to >= 0 {
 				c.walker.meet(c.node(far, int(to)), 1, -1, c.portNumber(s, in))
 			}
@@ -86,13 +86,13 @@ func (c *Checker) leave(n node, level int32, to dest, edges []edge) []edge {
 	if most < 2 {
 		return edges
 	}
-	at, class := c.portOf(n), c.classOf(n)
+	at, priority := c.portOf(n), c.priorityOf(n)
 	sw := c.switches[at.sw]
 	if at.sw == to.owner {
 		if to.dead == 0 {
 			return edges
 		}
-		outs, flooded := sw.Ways(at.n, to.dead, c.classes[class])
+		outs, flooded := sw.Ways(at.n, to.dead, c.priorities[priority])
 		if !flooded {
 			return edges
 		}
@@ -101,7 +101,7 @@ func (c *Checker) leave(n node, level int32, to dest, edges []edge) []edge {
 		}
 		return edges
 	}
-	outs, _ := sw.Ways(at.n, to.addr, c.classes[class])
+	outs, _ := sw.Ways(at.n, to.addr, c.priorities[priority])
 	for ; outs != 0; outs &= outs - 1 {
 		edges = c.turn(n, outs.First(), most, level+1, edges)
 	}
@@ -111,19 +111,20 @@ func (c *Checker) leave(n node, level int32, to dest, edges []edge) []edge {
 // turn appends the edges from hop n, to which frames come with a TTL of up to most, to
 // the one by out, and meets that one at the given level unless it is -1.
 func (c *Checker) turn(n node, out unit.Port, most int, level int32, edges []edge) []edge {
-	at, class := c.portOf(n), c.classOf(n)
+	at, priority := c.portOf(n), c.priorityOf(n)
 	far := c.ports[c.first[at.sw]+int32(out)].peer
 	if far < 0 {
 		return edges
 	}
 	sw := c.switches[at.sw]
-	var done unit.ClassSet
+	var done unit.PrioritySet
 	for ttl := most; ttl > 1; ttl-- {
-		// A frame has the class of the TTL with which it left the switch before, which is the one with which it comes.
-		if c.bands && sw.ClassOut(c.classes[class], at.n, out, uint8(ttl)) != c.classes[class] {
+		// A frame has the priority of the TTL with which it left the switch before, which is the one with
+		// which it comes.
+		if c.bands && sw.PriorityOut(c.priorities[priority], at.n, out, uint8(ttl)) != c.priorities[priority] {
 			continue
 		}
-		to := sw.ClassOut(c.classes[class], at.n, out, uint8(ttl-1))
+		to := sw.PriorityOut(c.priorities[priority], at.n, out, uint8(ttl-1))
 		if i := c.index[to]; i >= 0 && !done.Has(to) {
 			done.Add(to)
 			e := c.edge(n, out, int(i))
@@ -142,29 +143,29 @@ func (c *Checker) turn(n node, out unit.Port, most int, level int32, edges []edg
 // follow is the way of flow i: its edges, and the switches it passes.
 func (c *Checker) follow(i int) (edges []edge, hops []int32) {
 	f := c.plan.Scenario.Flows[i]
-	f.Class = c.flows[i].class
+	f.Priority = c.flows[i].priority
 	return c.followAs(f, c.flows[i].hash)
 }
 
 // followAs is the way of a flow with a hash.
 func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []int32) {
 	first := c.plan.Fabric.Nodes[f.From].Ports[0].Peer
-	dst, class := uint32(c.plan.Fabric.Nodes[f.To].Addr), f.Class
-	if c.index[class] < 0 || !c.switches[first.Node].LinkUp(first.Port) {
+	dst, priority := uint32(c.plan.Fabric.Nodes[f.To].Addr), f.Priority
+	if c.index[priority] < 0 || !c.switches[first.Node].LinkUp(first.Port) {
 		return nil, nil
 	}
 	at, in, from := int32(first.Node), first.Port, node(-1)
 	for ttl := f.TTL; ttl > 1; ttl-- {
 		hops = append(hops, at)
 		sw := c.switches[at]
-		outs, flooded := sw.Ways(in, dst, class)
+		outs, flooded := sw.Ways(in, dst, priority)
 		if !flooded && outs != 0 {
-			outs = 1 << sw.Way(in, dst, class, hash)
+			outs = 1 << sw.Way(in, dst, priority, hash)
 		}
 		next := node(-1)
 		for ; outs != 0; outs &= outs - 1 {
 			out := outs.First()
-			to := sw.ClassOut(class, in, out, uint8(ttl-1))
+			to := sw.PriorityOut(priority, in, out, uint8(ttl-1))
 			far := c.ports[c.first[at]+int32(out)].peer
 			if far < 0 || c.index[to] < 0 {
 				continue
@@ -173,7 +174,7 @@ func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []i
 				edges = append(edges, c.edge(from, out, int(c.index[to])))
 			}
 			if !flooded {
-				next, class = c.node(far, int(c.index[to])), to
+				next, priority = c.node(far, int(c.index[to])), to
 			}
 		}
 		if next < 0 {

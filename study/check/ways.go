@@ -12,7 +12,7 @@ import (
 type Way struct {
 	Turn     int // index in the cycle's Turns
 	From, To int // hosts, nodes of the fabric
-	Class    unit.Priority
+	Priority unit.Priority
 	TTL      int
 	// Via is the switches on the way, in order, nil for frames that never arrive: they go
 	// where they go.
@@ -49,7 +49,7 @@ func (c *Checker) Ways(cy *Cycle, each, first int) (ways []Way) {
 	if c.alike {
 		for _, o := range options {
 			for i := range o {
-				o[i].Class = unit.Priority(cy.Classes[0])
+				o[i].Priority = unit.Priority(cy.Priorities[0])
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (c *Checker) Ways(cy *Cycle, each, first int) (ways []Way) {
 
 // takes reports whether a way takes edge e if it is the flow of a number.
 func (c *Checker) takes(w *Way, number int, e edge) bool {
-	f := scenario.Flow{From: w.From, To: w.To, Class: w.Class, Stream: host.Stream{TTL: w.TTL}}
+	f := scenario.Flow{From: w.From, To: w.To, Priority: w.Priority, Stream: host.Stream{TTL: w.TTL}}
 	way, _ := c.followAs(f, c.plan.HashAs(f, number))
 	return slices.Contains(way, e)
 }
@@ -93,7 +93,7 @@ func (c *Checker) through(d int, all []edge, e edge, turn int) (ways []Way) {
 				if !c.switches[first.sw].LinkUp(from) {
 					continue
 				}
-				w := Way{Turn: turn, From: f.Nodes[first.sw].Ports[from].Peer.Node, Class: c.classes[c.classOf(n)], TTL: c.ttl}
+				w := Way{Turn: turn, From: f.Nodes[first.sw].Ports[from].Peer.Node, Priority: c.priorities[c.priorityOf(n)], TTL: c.ttl}
 				hops := 1
 				via := []int{int(first.sw), int(c.portOf(n).sw)}
 				for at := n; at != tail; hops++ {
@@ -101,7 +101,7 @@ func (c *Checker) through(d int, all []edge, e edge, turn int) (ways []Way) {
 					via = append(via, int(c.portOf(at).sw))
 				}
 				if c.bands {
-					w.TTL = c.lastOf(c.classOf(tail)) + hops
+					w.TTL = c.lastOf(c.priorityOf(tail)) + hops
 				}
 				if onward != nil {
 					w.Via = append(via, onward...)
@@ -123,12 +123,12 @@ func (c *Checker) through(d int, all []edge, e edge, turn int) (ways []Way) {
 	return ways
 }
 
-// lastOf is the greatest TTL of the frames in a class, with TTL bands.
-func (c *Checker) lastOf(class int) int {
-	if class == 0 {
+// lastOf is the greatest TTL of the frames in a priority, with TTL bands.
+func (c *Checker) lastOf(priority int) int {
+	if priority == 0 {
 		return usualTTL
 	}
-	return c.plan.Scenario.Prevention.TTLBand * (len(c.classes) - class)
+	return c.plan.Scenario.Prevention.TTLBand * (len(c.priorities) - priority)
 }
 
 // onward is the switches on a shortest way of frames for d from the head of e to where d

@@ -119,7 +119,7 @@ func (k *Checked) search(data []byte, cy *Cycle) search {
 		flows := k.limited()
 		for i, w := range v.ways {
 			flows = append(flows, scenario.Flow{
-				Name: fmt.Sprintf("witness%d", i+1), From: w.From, To: w.To, Class: w.Class, Via: w.Via,
+				Name: fmt.Sprintf("witness%d", i+1), From: w.From, To: w.To, Priority: w.Priority, Via: w.Via,
 				Stream: host.Stream{Frame: v.frame, TTL: w.TTL, Start: s.fill + unit.Time(i)*v.stagger},
 			})
 		}
@@ -237,8 +237,8 @@ func (s *search) line(f scenario.Flow, length unit.Time) string {
 	if len(f.Via) > 0 {
 		more += ", via: [" + strings.Join(lists.Map(f.Via, name), ", ") + "]"
 	}
-	return fmt.Sprintf("  - {name: %q, from: %s, to: %s, class: %d, rate: %s, frame: %d, ttl: %d, start: %s%s}\n",
-		f.Name, name(f.From), name(f.To), f.Class, f.Rate, f.Frame, f.TTL, span(min(f.Start, length-1)), more)
+	return fmt.Sprintf("  - {name: %q, from: %s, to: %s, priority: %d, rate: %s, frame: %d, ttl: %d, start: %s%s}\n",
+		f.Name, name(f.From), name(f.To), f.Priority, f.Rate, f.Frame, f.TTL, span(min(f.Start, length-1)), more)
 }
 
 func span(t unit.Time) string { return strings.ReplaceAll(t.String(), "µ", "u") }
@@ -289,7 +289,7 @@ func (s *search) text(o *option) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A deadlock that the fabric of %s allows:\n#\n", s.plan.Scenario.Name)
 	for _, h := range s.cycle.Hops {
-		fmt.Fprintf(&b, "#   %s, class %d\n", h.Link, h.Class)
+		fmt.Fprintf(&b, "#   %s, priority %d\n", h.Link, h.Priority)
 	}
 	fmt.Fprintf(&b, "name: %s-witness\n\n%s", s.plan.Scenario.Name, s.fabric)
 	list(&b, "routes", s.routes)
@@ -305,7 +305,7 @@ var errOnset = errors.New("the cycle is stuck")
 
 // play simulates a plan until the cycle is stuck, or to its end.
 func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time, ok bool, err error) {
-	queues := lists.Map(s.cycle.Hops, func(h Hop) oracle.Queue { return oracle.Queue{NodePort: h.Queue, Class: unit.Priority(h.Class)} })
+	queues := lists.Map(s.cycle.Hops, func(h Hop) oracle.Queue { return oracle.Queue{NodePort: h.Queue, Priority: unit.Priority(h.Priority)} })
 	_, err = sim.Play(plan, sim.Options{
 		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, SampleAt: sim.Every(max(s.fill/4, 1)),
 		Sample: func(now unit.Time, w *sim.World) {

@@ -39,9 +39,9 @@ func Systems() (all []System) {
 }
 
 var preventions = []System{
-	{Name: "tagger", Prevention: "tagger", About: "the class goes up at each bounce, k = 2 lossless classes"},
+	{Name: "tagger", Prevention: "tagger", About: "the priority goes up at each bounce, k = 2 lossless priorities"},
 	{Name: "no-flood", Prevention: "no-flood", About: "Guo et al.: no lossless frame is flooded"},
-	{Name: "ttl-bands", Prevention: "ttl-bands", About: "Hu et al.: the class follows the TTL"},
+	{Name: "ttl-bands", Prevention: "ttl-bands", About: "Hu et al.: the priority follows the TTL"},
 	{Name: "limit", Prevention: "limit", About: "Hu et al.: the flow that closes the loop is limited"},
 	{Name: "thresholds", Prevention: "thresholds", About: "Hu et al.: XOFF and XON by position in the topology"},
 }

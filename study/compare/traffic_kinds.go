@@ -80,7 +80,7 @@ func trafficConnections(s *scenario.Scenario) {
 	n := slower(s)
 	for i := range s.Flows {
 		f := &s.Flows[i]
-		if slices.Contains(s.PFC.Lossless, int(f.Class)) && f.RC == nil {
+		if slices.Contains(s.PFC.Lossless, int(f.Priority)) && f.RC == nil {
 			f.RC = &host.RC{Message: message, PathMTU: pathMTU, Window: window, Timeout: new(timeout * unit.Time(n)), Retries: new(retries)}
 			f.Frame = host.FrameOf(pathMTU)
 		}
@@ -91,7 +91,7 @@ func trafficConnections(s *scenario.Scenario) {
 func controlled(control, profile string, phantom bool) func(*scenario.Scenario) {
 	return func(s *scenario.Scenario) {
 		trafficConnections(s)
-		c := &scenario.Congestion{Control: control, Profile: congestion.ProfileName(profile), CNPClass: new(cnpClass(s)), TimesSlower: slower(s)}
+		c := &scenario.Congestion{Control: control, Profile: congestion.ProfileName(profile), CNPPriority: new(cnpPriority(s)), TimesSlower: slower(s)}
 		if phantom {
 			c.Phantom = &config.Phantom{}
 			schema.Fill(c.Phantom)
@@ -103,8 +103,8 @@ func controlled(control, profile string, phantom bool) func(*scenario.Scenario) 
 	}
 }
 
-// cnpClass is the highest lossy class below that of network control.
-func cnpClass(s *scenario.Scenario) int {
+// cnpPriority is the highest lossy priority below that of network control.
+func cnpPriority(s *scenario.Scenario) int {
 	for c := 6; c > 0; c-- {
 		if !slices.Contains(s.PFC.Lossless, c) {
 			return c

@@ -15,7 +15,7 @@
 //   - fate: each frame is counted once: as data, as a message, as a pause, or as dropped for a
 //     reason;
 //   - paused: no frame leaves a queue while a pause is active there;
-//   - room: a bucket uses no more headroom than it has;
+//   - room: a priority group uses no more headroom than it has;
 //   - conservation: when all links are down, each slot and each byte is back;
 //   - no panic.
 //

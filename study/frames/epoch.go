@@ -228,8 +228,8 @@ func (e *epoch) leaving(out unit.Port, fs []*buffer.Frame) error {
 	for _, f := range fs {
 		switch {
 		case !f.Control:
-			if e.QueuePaused(out, f.OutClass) {
-				return fmt.Errorf("a frame of class %d leaves port %d, which is paused", f.OutClass, out)
+			if e.QueuePaused(out, f.OutPriority) {
+				return fmt.Errorf("a frame of priority %d leaves port %d, which is paused", f.OutPriority, out)
 			}
 		case itsyhdr.IsMessage(f.Data):
 			if _, t, err := itsyhdr.ParseMessage(f.Data); err == nil && t.Kind == itsyhdr.KindHello && t.Flags == 0 {
@@ -239,7 +239,7 @@ func (e *epoch) leaving(out unit.Port, fs []*buffer.Frame) error {
 	}
 	for c := range unit.Priority(unit.Priorities) {
 		if _, headroom := e.MMU().Bytes(out, c); headroom > e.Config().Buffer.Profile.XOFF {
-			return fmt.Errorf("bucket (%d, %d) uses %d bytes of its headroom of %d", out, c, headroom, e.Config().Buffer.Profile.XOFF)
+			return fmt.Errorf("priority group (%d, %d) uses %d bytes of its headroom of %d", out, c, headroom, e.Config().Buffer.Profile.XOFF)
 		}
 	}
 	return nil
@@ -266,7 +266,7 @@ func (e *epoch) end() error {
 			n, _ := e.MMU().Bytes(p, c)
 			on, _ := e.MMU().XOFF(p, c)
 			if n != 0 || on || e.Queue(p, c).Frames() != 0 {
-				return fmt.Errorf("all links are down, and bucket (%d, %d) holds %d bytes, XOFF %v, its queue %d frames", p, c, n, on, e.Queue(p, c).Frames())
+				return fmt.Errorf("all links are down, and priority group (%d, %d) holds %d bytes, XOFF %v, its queue %d frames", p, c, n, on, e.Queue(p, c).Frames())
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func TestFindings(t *testing.T) {
 			for out := range unit.Port(ports) {
 				for c := range unit.Priority(unit.Priorities) {
 					if e.QueuePaused(out, c) {
-						return e.leaving(out, []*buffer.Frame{{OutClass: c}})
+						return e.leaving(out, []*buffer.Frame{{OutPriority: c}})
 					}
 				}
 			}

@@ -71,7 +71,7 @@ func (g *generator) frame(in unit.Port, buf []byte) []byte {
 }
 
 // data is an IPv4 datagram from a station behind the port to another, routed or bridged, of any
-// class, tagged or not; some are for nobody, or to a group.
+// priority, tagged or not; some are for nobody, or to a group.
 func (g *generator) data(in unit.Port, buf []byte) []byte {
 	r := g.rng
 	from := int(in) + g.ports*r.IntN(3)
@@ -97,8 +97,8 @@ func (g *generator) data(in unit.Port, buf []byte) []byte {
 		off += ether.VLANLen
 	}
 	binary.BigEndian.PutUint16(f[off-2:], ether.TypeIPv4)
-	class := [...]uint8{3, 3, 3, 4, 0, 7}[r.IntN(6)]
-	ether.PutIPv4(f[off:], class<<5, uint8(r.IntN(70)), ether.ProtoUDP, n-off, stationIP(from), stationIP(to))
+	priority := [...]uint8{3, 3, 3, 4, 0, 7}[r.IntN(6)]
+	ether.PutIPv4(f[off:], priority<<5, uint8(r.IntN(70)), ether.ProtoUDP, n-off, stationIP(from), stationIP(to))
 	return f
 }
 

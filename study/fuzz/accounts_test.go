@@ -16,17 +16,17 @@ import (
 	"softswitch/unit"
 )
 
-// dropLog counts what switches drop for want of a way or of room, of lossless classes, as it
+// dropLog counts what switches drop for want of a way or of room, of lossless priorities, as it
 // happens.
 type dropLog map[string]int
 
 func (d dropLog) watch(lossless []int) func(*buffer.Frame, dataplane.Reason) {
-	var classes unit.ClassSet
+	var priorities unit.PrioritySet
 	for _, c := range lossless {
-		classes.Add(unit.Priority(c))
+		priorities.Add(unit.Priority(c))
 	}
 	return func(f *buffer.Frame, r dataplane.Reason) {
-		if r.Fate() == dataplane.Lost && classes.Has(f.Info.Class) {
+		if r.Fate() == dataplane.Lost && priorities.Has(f.Info.Priority) {
 			d[r.String()]++
 		}
 	}

@@ -58,7 +58,7 @@ type Case struct {
 	XONOffset int
 	Headroom  int // in bytes, 0 for the default
 	Lossless  []int
-	Poor      bool     // switches have no pool to lend from: all that a bucket may hold is reserved for it
+	Poor      bool     // switches have no pool to lend from: all that a priority group may hold is reserved for it
 	Dynamic   *Dynamic // of modes truth-*: instead of Threshold and XONOffset; nobody changes it
 	Cell      int      // in bytes, 0 for none
 	// HeadroomPool is a further key of the buffer, "" for none.
@@ -114,22 +114,22 @@ type Route struct {
 // not count then.
 type Flow struct {
 	From, To string
-	Class    int
+	Priority int
 	Plant    int
 	host.Stream
 }
 
 // Event is a scheduled event; Do says which fields it uses.
 type Event struct {
-	At    unit.Time
-	Do    string
-	Link  string
-	Node  string // the host or switch; for lose, the sender
-	Class int
-	Rate  unit.Rate
-	For   unit.Time
-	Nth   int
-	Plant int
+	At       unit.Time
+	Do       string
+	Link     string
+	Node     string // the host or switch; for lose, the sender
+	Priority int
+	Rate     unit.Rate
+	For      unit.Time
+	Nth      int
+	Plant    int
 
 	Frame []byte // of forge
 	Back  bool   // of replay
@@ -144,7 +144,7 @@ func (c *Case) full() int {
 	return full
 }
 
-// reserved is the reserved part of every bucket: one large frame.
+// reserved is the reserved part of every priority group: one large frame.
 func (c *Case) reserved() int { return c.full() + 86 }
 
 // Text is the case as a scenario file for detector. comment, which may have several
@@ -237,8 +237,8 @@ func (c *Case) writeTraffic(b *strings.Builder) {
 		if f.RC != nil {
 			frames = connectionKeys(f.RC)
 		}
-		fmt.Fprintf(b, "%s  - {name: F%d, from: %s, to: %s, class: %d, rate: %s, %s, ttl: %d, start: %s%s}\n",
-			head, i, f.From, f.To, f.Class, f.Rate, frames, f.TTL, span(f.Start), lasting("stop", f.Stop)+number("size", f.Size))
+		fmt.Fprintf(b, "%s  - {name: F%d, from: %s, to: %s, priority: %d, rate: %s, %s, ttl: %d, start: %s%s}\n",
+			head, i, f.From, f.To, f.Priority, f.Rate, frames, f.TTL, span(f.Start), lasting("stop", f.Stop)+number("size", f.Size))
 		head = ""
 	}
 	head = "\nworkload:\n"
@@ -273,7 +273,7 @@ func (e Event) keys() string {
 	}
 	s := ", host: " + e.Node
 	if e.Do == "storm" {
-		s += fmt.Sprintf(", class: %d", e.Class)
+		s += fmt.Sprintf(", priority: %d", e.Priority)
 	} else {
 		s += ", rate: " + e.Rate.String()
 	}

@@ -107,7 +107,7 @@ func (a *Answer) text(p *scenario.Plan) string {
 
 // named is what a finding names, and the diagnosis after it: the likeliest first. If
 // there is no diagnosis it is the initial trigger, with the flows that waited in the
-// queue in which the bucket of the trigger had most bytes when it went XOFF.
+// queue in which the priority group of the trigger had most bytes when it went XOFF.
 func (h *watch) named(r *oracle.Result, f oracle.Finding) (all []Answer) {
 	if d := r.Diagnosis(f); d != nil {
 		for _, c := range d.Causes {
@@ -117,7 +117,7 @@ func (h *watch) named(r *oracle.Result, f oracle.Finding) (all []Answer) {
 			} else {
 				a.Flows = h.flowNames(c.Flows[:])
 				if c.In != unit.NoPort {
-					a.Turn = &cause.Turn{Switch: r.Fabric.Name(c.At.Node), In: r.Fabric.Port(unit.NodePort{Node: c.At.Node, Port: c.In}), Out: r.Fabric.Port(c.At), Class: f.Bucket.Class}
+					a.Turn = &cause.Turn{Switch: r.Fabric.Name(c.At.Node), In: r.Fabric.Port(unit.NodePort{Node: c.At.Node, Port: c.In}), Out: r.Fabric.Port(c.At), Priority: f.PG.Priority}
 				}
 			}
 			all = append(all, a)
@@ -131,7 +131,7 @@ func (h *watch) named(r *oracle.Result, f oracle.Finding) (all []Answer) {
 	if r.Fabric.FacesHost(f.Trigger) {
 		a.Type, a.Host = detect.CauseHost.String(), hostAt(r.Fabric, f.Trigger)
 	} else {
-		a.Flows = h.waiting(oracle.Bucket{NodePort: f.Trigger, Class: f.Bucket.Class}, f.At)
+		a.Flows = h.waiting(oracle.PG{NodePort: f.Trigger, Priority: f.PG.Priority}, f.At)
 	}
 	return []Answer{a}
 }

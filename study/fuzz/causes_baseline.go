@@ -13,7 +13,7 @@ import (
 // pauses up to the deadlock; and, as what nobody can do better than, who has played the same run
 // again with each suspect treated.
 const (
-	FirstPause  = "first pause"         // the first bucket that went XOFF, or host that paused
+	FirstPause  = "first pause"         // the first priority group that went XOFF, or host that paused
 	LongestHost = "longest-paused host" // the host that had paused its switch for longest
 	Victim      = "victim only"         // the flows in the loop's queue that was paused last
 	Whole       = "all in the loop"     // the flows in all its queues
@@ -76,8 +76,8 @@ func hostAnswer(r *oracle.Result, at unit.NodePort) Answer {
 	return Answer{Type: detect.CauseHost.String(), At: at, Host: hostAt(r.Fabric, at)}
 }
 
-func (h *watch) bucketAnswer(x xoff) Answer {
-	return Answer{Type: Switch, At: x.bucket.NodePort, Flows: h.flowNames(x.flows)}
+func (h *watch) pgAnswer(x xoff) Answer {
+	return Answer{Type: Switch, At: x.pg.NodePort, Flows: h.flowNames(x.flows)}
 }
 
 func (h *watch) firstPause(r *oracle.Result) []Answer {
@@ -85,7 +85,7 @@ func (h *watch) firstPause(r *oracle.Result) []Answer {
 	case len(r.HostPauses) > 0 && (len(h.xoffs) == 0 || r.HostPauses[0].From < h.xoffs[0].at):
 		return []Answer{hostAnswer(r, r.HostPauses[0].Queue.NodePort)}
 	case len(h.xoffs) > 0:
-		return []Answer{h.bucketAnswer(h.xoffs[0])}
+		return []Answer{h.pgAnswer(h.xoffs[0])}
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (h *watch) wholeLoop(r *oracle.Result) []Answer {
 // flowsIn are the flows that wait in a queue now.
 func (h *watch) flowsIn(r *oracle.Result, q oracle.Queue) []detect.FlowID {
 	sw := h.world.Switch(r.Fabric.Name(q.Node))
-	return flowIDs(sw.View().Flows(nil, detect.Queue{Port: q.Port, Class: q.Class}))
+	return flowIDs(sw.View().Flows(nil, detect.Queue{Port: q.Port, Priority: q.Priority}))
 }
 
 // sources are the sources of the chronology, oldest first.
@@ -139,10 +139,10 @@ func (h *watch) sources(r *oracle.Result, c *cause.Case) (all []Answer) {
 			continue
 		}
 		i := slices.IndexFunc(h.xoffs, func(x xoff) bool {
-			return x.at == p.From && x.bucket.Class == p.Class && r.Fabric.PortName(x.bucket.NodePort) == p.Node+":"+p.Port
+			return x.at == p.From && x.pg.Priority == p.Priority && r.Fabric.PortName(x.pg.NodePort) == p.Node+":"+p.Port
 		})
 		if i >= 0 {
-			a := h.bucketAnswer(h.xoffs[i])
+			a := h.pgAnswer(h.xoffs[i])
 			a.OnLoop = p.OnLoop
 			all = append(all, a)
 		}

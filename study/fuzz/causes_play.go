@@ -226,7 +226,7 @@ func (j *judgeNamed) listen(d catalog.Detector) (said, error) {
 		return said{}, nil
 	}
 	turn := cause.Turn{
-		Switch: r.Fabric.Name(f.Bucket.Node), In: r.Fabric.Port(f.Bucket.NodePort), Out: r.Fabric.Port(f.Queue.NodePort), Class: f.Bucket.Class,
+		Switch: r.Fabric.Name(f.PG.Node), In: r.Fabric.Port(f.PG.NodePort), Out: r.Fabric.Port(f.Queue.NodePort), Priority: f.PG.Priority,
 	}
 	return said{answers: h.named(r, *f), turn: &turn}, nil
 }

@@ -27,12 +27,12 @@ func (s speaker) Report(f detect.Finding) {
 	f.Trigger, f.OnLoop = trigger, false
 	s.Actions.Report(f)
 	if causes != nil {
-		s.Diagnose(f.Bucket, f.Queue, causes)
+		s.Diagnose(f.PG, f.Queue, causes)
 	}
 }
 
 // Diagnose lets nothing through that itsy says itself.
-func (s speaker) Diagnose(b detect.Bucket, q detect.Queue, causes []detect.Cause) {
+func (s speaker) Diagnose(b detect.PG, q detect.Queue, causes []detect.Cause) {
 	if _, own := s.name(detect.Finding{}); own != nil {
 		s.Actions.Diagnose(b, q, causes)
 	}
@@ -50,7 +50,7 @@ var mute = speaks(func(detect.View, detect.Finding) (unit.NodePort, []detect.Cau
 
 // guess names a host beside the declaring switch, at random.
 var guess = speaks(func(v detect.View, f detect.Finding) (unit.NodePort, []detect.Cause) {
-	rng := stat.Rand(uint64(v.Self())<<16 | uint64(f.Bucket.Port))
+	rng := stat.Rand(uint64(v.Self())<<16 | uint64(f.PG.Port))
 	for range 100 {
 		if p := unit.Port(rng.Below(v.Ports())); v.FacesHost(p) {
 			return unit.NodePort{Node: v.Self(), Port: p}, nil
@@ -170,8 +170,8 @@ type shout struct {
 	a detect.Actions
 }
 
-func (s shout) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
-	s.a.Report(detect.Finding{Bucket: b, Queue: cause})
+func (s shout) XOFF(_ unit.Time, b detect.PG, cause detect.Queue) {
+	s.a.Report(detect.Finding{PG: b, Queue: cause})
 }
 
 // TestControlLocks: a control that deadlocks with the detector's own frames is no false alarm.
@@ -196,8 +196,8 @@ func looping() *Case {
 		Lossless: []int{3}, Threshold: 20000, XONOffset: 10000, Headroom: 22000, Quanta: 65535, Refresh: 1118464,
 		Routes: []Route{{At: "a", To: "c", Next: "b", Plant: 1}, {At: "b", To: "c", Next: "a", Plant: 1}},
 		Flows: []Flow{
-			{From: "h-a", To: "h-c", Class: 3, Stream: host.Stream{Rate: 4_000_000_000, Frame: 1514, TTL: 64}},
-			{From: "h-b", To: "h-a", Class: 3, Stream: host.Stream{Rate: 100_000_000, Frame: 1514, TTL: 64}},
+			{From: "h-a", To: "h-c", Priority: 3, Stream: host.Stream{Rate: 4_000_000_000, Frame: 1514, TTL: 64}},
+			{From: "h-b", To: "h-a", Priority: 3, Stream: host.Stream{Rate: 100_000_000, Frame: 1514, TTL: 64}},
 		},
 		Plants:   []Plant{{Kind: RoutingLoop, Switches: [2]string{"a", "b"}, To: "c"}},
 		Duration: 2_000_000,
@@ -208,11 +208,11 @@ func looping() *Case {
 	return c
 }
 
-// TestNamedFlows: who names the bucket that it declares, names the flows that waited
-// where that bucket had most bytes: those that go round.
+// TestNamedFlows: who names the priority group that it declares, names the flows that waited
+// where that priority group had most bytes: those that go round.
 func TestNamedFlows(t *testing.T) {
 	self := speaks(func(v detect.View, f detect.Finding) (unit.NodePort, []detect.Cause) {
-		return unit.NodePort{Node: v.Self(), Port: f.Bucket.Port}, nil
+		return unit.NodePort{Node: v.Self(), Port: f.PG.Port}, nil
 	})
 	answers, truth, err := listen(looping(), self)
 	if err != nil || len(answers) != 1 {
@@ -306,7 +306,7 @@ func TestRandomCases(t *testing.T) {
 // together, and what comes after that, is not.
 func TestNamedTogether(t *testing.T) {
 	turn := func(at string, flows ...string) Answer {
-		return Answer{Type: "contention", Flows: flows, Turn: &cause.Turn{Switch: at, Class: 3}}
+		return Answer{Type: "contention", Flows: flows, Turn: &cause.Turn{Switch: at, Priority: 3}}
 	}
 	with := func(a Answer) Answer { a.Together = true; return a }
 	host := Answer{Type: "host", Host: "h1"}
@@ -317,8 +317,8 @@ func TestNamedTogether(t *testing.T) {
 	}{
 		{[]Answer{host}, "", "host h1"},
 		{[]Answer{host, turn("a", "F1")}, "", "host h1"},
-		{[]Answer{host, with(turn("a", "F1", "F2")), turn("b", "F3")}, "F1 F2", "host h1 + turn a  > , class 3"},
-		{[]Answer{turn("a", "F1", "F2"), with(turn("b", "F2", "F3")), with(turn("a", "F4"))}, "F1 F2 F3 F4", "turn a  > , class 3 + turn b  > , class 3"},
+		{[]Answer{host, with(turn("a", "F1", "F2")), turn("b", "F3")}, "F1 F2", "host h1 + turn a  > , priority 3"},
+		{[]Answer{turn("a", "F1", "F2"), with(turn("b", "F2", "F3")), with(turn("a", "F4"))}, "F1 F2 F3 F4", "turn a  > , priority 3 + turn b  > , priority 3"},
 		{[]Answer{host, turn("a", "F1"), with(turn("b", "F2"))}, "", "host h1"},
 		{[]Answer{{Type: "link", Flows: []string{"F1"}}, with(host)}, "F1", "host h1 + flow F1"},
 	} {

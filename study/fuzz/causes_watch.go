@@ -27,16 +27,16 @@ type watch struct {
 	loop     []oracle.Queue
 	flooded  bool
 	declared unit.Time // when a detector first declared it, 0 if none has yet
-	declarer oracle.Bucket
+	declarer oracle.PG
 	answered bool // the declarer has said why
 }
 
-// xoff is a bucket that went XOFF, and the flows that waited in the queue in which it
+// xoff is a priority group that went XOFF, and the flows that waited in the queue in which it
 // had most bytes then.
 type xoff struct {
-	at     unit.Time
-	bucket oracle.Bucket
-	flows  []detect.FlowID
+	at    unit.Time
+	pg    oracle.PG
+	flows []detect.FlowID
 }
 
 // patience is how many laps a run goes on with a deadlock that nobody declares, and
@@ -88,19 +88,19 @@ func (h *watch) settled(at unit.Time, s *oracle.Stuck, onlyOnset bool) bool {
 }
 
 func (h *watch) see(n event.Node, e event.Event) {
-	bucket := oracle.Bucket{NodePort: unit.NodePort{Node: n.ID, Port: e.Port}, Class: e.Class}
-	queue := oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: e.Out}, Class: e.OutClass}
+	pg := oracle.PG{NodePort: unit.NodePort{Node: n.ID, Port: e.Port}, Priority: e.Priority}
+	queue := oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: e.Out}, Priority: e.OutPriority}
 	switch e.Type {
 	case event.XOFF:
-		h.xoffs = append(h.xoffs, xoff{e.At, bucket, h.behind(n.Name, detect.Bucket{Port: e.Port, Class: e.Class}, e.Out)})
+		h.xoffs = append(h.xoffs, xoff{e.At, pg, h.behind(n.Name, detect.PG{Port: e.Port, Priority: e.Priority}, e.Out)})
 	case event.Paused:
 		h.paused[queue] = e.At
 	case event.Deadlock:
 		if h.declared == 0 && h.inLoop(queue) {
-			h.declared, h.declarer = e.At, bucket
+			h.declared, h.declarer = e.At, pg
 		}
 	case event.Cause:
-		h.answered = h.answered || h.declared > 0 && bucket == h.declarer
+		h.answered = h.answered || h.declared > 0 && pg == h.declarer
 	}
 }
 
@@ -112,26 +112,26 @@ func (h *watch) inLoop(q oracle.Queue) bool {
 	})
 }
 
-// behind are the flows in the queue in which a bucket has most bytes, out if it has none.
-func (h *watch) behind(name string, b detect.Bucket, out unit.Port) (ids []detect.FlowID) {
+// behind are the flows in the queue in which a priority group has most bytes, out if it has none.
+func (h *watch) behind(name string, b detect.PG, out unit.Port) (ids []detect.FlowID) {
 	sw := h.world.Switch(name)
 	view, most := sw.View(), 0
 	for p := range unit.Port(sw.Ports()) {
-		if held := view.Held(b, detect.Queue{Port: p, Class: b.Class}); held > most {
+		if held := view.Held(b, detect.Queue{Port: p, Priority: b.Priority}); held > most {
 			most, out = held, p
 		}
 	}
-	return flowIDs(view.Flows(nil, detect.Queue{Port: out, Class: b.Class}))
+	return flowIDs(view.Flows(nil, detect.Queue{Port: out, Priority: b.Priority}))
 }
 
 func flowIDs(flows []detect.Flow) []detect.FlowID {
 	return lists.Map(flows, func(f detect.Flow) detect.FlowID { return f.ID })
 }
 
-// waiting are the flows of the last XOFF of a bucket up to at.
-func (h *watch) waiting(b oracle.Bucket, at unit.Time) []string {
+// waiting are the flows of the last XOFF of a priority group up to at.
+func (h *watch) waiting(b oracle.PG, at unit.Time) []string {
 	for _, x := range slices.Backward(h.xoffs) {
-		if x.bucket == b && x.at <= at {
+		if x.pg == b && x.at <= at {
 			return h.flowNames(x.flows)
 		}
 	}

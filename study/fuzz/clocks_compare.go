@@ -13,17 +13,17 @@ import (
 
 // key is what a finding is known by, whatever the clock.
 type key struct {
-	bucket oracle.Bucket
-	queue  oracle.Queue
-	nth    int // of this bucket and queue
+	pg    oracle.PG
+	queue oracle.Queue
+	nth   int // of this priority group and queue
 }
 
 // keys are those of the findings of a result.
 func keys(r *oracle.Result) []key {
 	all, nth := make([]key, len(r.Findings)), map[key]int{}
 	for i, f := range r.Findings {
-		k := key{f.Bucket, f.Queue, 0}
-		all[i] = key{f.Bucket, f.Queue, nth[k]}
+		k := key{f.PG, f.Queue, 0}
+		all[i] = key{f.PG, f.Queue, nth[k]}
 		nth[k]++
 	}
 	return all
@@ -59,16 +59,16 @@ func (o *ClocksOutcome) compare(truth, got *oracle.Result) {
 		switch {
 		case g == nil:
 			o.Wrong++
-			o.wrong("no finding of %v", f.Bucket)
+			o.wrong("no finding of %v", f.PG)
 		case g.Outcome == oracle.Undecided:
 			o.Undecided++
 			count(&o.NearUndecided, near)
 		case g.Outcome != f.Outcome:
 			o.Wrong++
-			o.wrong("what %v declares at %d is %v, in truth %v", f.Bucket, f.At, g.Outcome, f.Outcome)
+			o.wrong("what %v declares at %d is %v, in truth %v", f.PG, f.At, g.Outcome, f.Outcome)
 		case f.Outcome == oracle.TruePositive && (f.Latency < g.Latency-drift(got, f) || f.Latency > g.LatencyMost+drift(got, f)):
 			o.Wrong++
-			o.wrong("what %v declares has a latency of %d to %d, in truth %d", f.Bucket, g.Latency, g.LatencyMost, f.Latency)
+			o.wrong("what %v declares has a latency of %d to %d, in truth %d", f.PG, g.Latency, g.LatencyMost, f.Latency)
 		}
 	}
 	missed, found := truth.Missed(), got.Missed()

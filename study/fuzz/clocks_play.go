@@ -174,7 +174,7 @@ func guessFindings(logs []event.Log, end unit.Time, r *stat.Rand) {
 			if r.Below(2) == 0 { // near something that happened
 				at = min(end, e.At+below(r, end/20+1))
 			}
-			e = event.Event{Type: event.Deadlock, At: at, Port: e.Port, Class: e.Class, Out: e.Out, OutClass: e.OutClass}
+			e = event.Event{Type: event.Deadlock, At: at, Port: e.Port, Priority: e.Priority, Out: e.Out, OutPriority: e.OutPriority}
 			k := sort.Search(len(l.Events), func(k int) bool { return l.Events[k].At > at })
 			l.Events = slices.Insert(l.Events, k, e)
 		}

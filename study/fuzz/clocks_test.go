@@ -152,7 +152,7 @@ func TestClocksCanary(t *testing.T) {
 			r.Deadlocks = slices.DeleteFunc(r.Deadlocks, func(d oracle.Deadlock) bool { return len(d.Declarers) == 0 })
 		},
 		"not missed": func(r *oracle.Result) {
-			r.Deadlocks = append(r.Deadlocks, oracle.Deadlock{Knot: true, Queues: []oracle.Queue{{Class: 7}}})
+			r.Deadlocks = append(r.Deadlocks, oracle.Deadlock{Knot: true, Queues: []oracle.Queue{{Priority: 7}}})
 		},
 	} {
 		r := *truth

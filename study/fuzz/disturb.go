@@ -70,7 +70,7 @@ func (m *maker) kinds(p Planting) []Disturbance {
 // quietFabric makes a fabric in which nothing misbehaves and flows never stop.
 func (m *maker) quietFabric(kinds []Disturbance) {
 	if kinds[0].OfHost() {
-		m.Lossless = m.Lossless[:1] // pauses do harm in their own class alone
+		m.Lossless = m.Lossless[:1] // pauses do harm in their own priority alone
 	}
 	m.shape(shapesFor(kinds))
 	m.keepToArcs()
@@ -85,7 +85,7 @@ func (m *maker) quietFabric(kinds []Disturbance) {
 	m.steadyTraffic()
 	m.buffers()
 	if kinds[0].OfHost() && !m.one(4) {
-		m.resumeLate() // what waits for the host and what waits for the loop share a bucket
+		m.resumeLate() // what waits for the host and what waits for the loop share a priority group
 		m.limitXON()
 	}
 	m.sortEvents()
@@ -199,14 +199,14 @@ func (m *maker) add(kind Disturbance) bool {
 // addHost makes a host misbehave to which lossless frames go, each host once.
 func (m *maker) addHost(p *Plant, n int, at unit.Time) bool {
 	to := lists.Where(m.Flows, func(f Flow) bool {
-		return slices.Contains(m.Lossless, f.Class) && !slices.Contains(m.Dead, f.To) && !m.planted(f.To) && !slices.Contains(m.tried, f.To)
+		return slices.Contains(m.Lossless, f.Priority) && !slices.Contains(m.Dead, f.To) && !m.planted(f.To) && !slices.Contains(m.tried, f.To)
 	})
 	if len(to) == 0 {
 		return false
 	}
 	f := pick(m, to...)
 	p.Host, m.tried = f.To, append(m.tried, f.To)
-	e := Event{At: at, Do: "storm", Node: f.To, Class: f.Class, Plant: n}
+	e := Event{At: at, Do: "storm", Node: f.To, Priority: f.Priority, Plant: n}
 	switch p.Kind {
 	case Slow:
 		e.Do, e.Rate = "slow", m.rate/unit.Rate(m.between(2, 50))
@@ -260,7 +260,7 @@ func (m *maker) addHog(p *Plant, n int, at unit.Time) bool {
 }
 
 func (m *maker) addFlow(n int, from, to string, rate unit.Rate, at unit.Time) {
-	m.Flows = append(m.Flows, Flow{From: from, To: to, Class: m.Lossless[0], Plant: n, Stream: host.Stream{Rate: unit.FlowRate(rate), Frame: m.full(), TTL: 64, Start: at}})
+	m.Flows = append(m.Flows, Flow{From: from, To: to, Priority: m.Lossless[0], Plant: n, Stream: host.Stream{Rate: unit.FlowRate(rate), Frame: m.full(), TTL: 64, Start: at}})
 }
 
 // addRoutingLoop makes the switch where a flow begins and a neighbour of it send what is for the flow's
@@ -274,7 +274,7 @@ func (m *maker) addRoutingLoop(p *Plant, n int) bool {
 			next = append(next, far)
 		}
 	}
-	if a == to || len(next) == 0 || !slices.Contains(m.Lossless, f.Class) {
+	if a == to || len(next) == 0 || !slices.Contains(m.Lossless, f.Priority) {
 		return false
 	}
 	b := pick(m, next...)

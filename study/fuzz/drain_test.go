@@ -55,8 +55,8 @@ func TestDrain(t *testing.T) {
 		residue := 0
 		w.EachSwitch(func(s *dataplane.Switch) {
 			for p := range unit.Port(s.Ports()) {
-				for class := range unit.Priority(unit.Priorities) {
-					bytes, _ := s.MMU().Bytes(p, class)
+				for priority := range unit.Priority(unit.Priorities) {
+					bytes, _ := s.MMU().Bytes(p, priority)
 					residue += bytes
 				}
 			}

@@ -102,14 +102,14 @@ func TestRDMA(t *testing.T) {
 	}
 }
 
-// loud declares a deadlock whenever a bucket goes XOFF.
+// loud declares a deadlock whenever a priority group goes XOFF.
 type loud struct {
 	detect.None
 	a detect.Actions
 }
 
-func (l loud) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
-	l.a.Report(detect.Finding{Bucket: b, Queue: cause})
+func (l loud) XOFF(_ unit.Time, b detect.PG, cause detect.Queue) {
+	l.a.Report(detect.Finding{PG: b, Queue: cause})
 }
 
 // A detector that always speaks is wrong most of the time.

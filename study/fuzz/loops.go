@@ -38,7 +38,7 @@ func (m *maker) eightLink() {
 }
 
 // splitArms is two or three paths from one switch to another and one path back, so that
-// a bucket's bytes wait in several queues.
+// a priority group's bytes wait in several queues.
 func (m *maker) splitArms() { m.arms(m.between(2, 3)) }
 
 // arms are those of splitArms, with n switches on the path back.

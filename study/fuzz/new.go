@@ -157,7 +157,7 @@ func newMaker(c *Case, stream uint64) *maker {
 	m.Wires = uint64(m.rng.Uint32())
 	m.rate = pick(m, unit.Rate(1), 10, 10, 40) * 1_000_000_000
 	m.tick = m.rate.FrameTime(m.full())
-	m.classes()
+	m.priorities()
 	return m
 }
 
@@ -210,12 +210,12 @@ func (m *maker) link(a, b string) {
 	}
 }
 
-func (m *maker) classes() {
+func (m *maker) priorities() {
 	m.Lossless = pick(m, []int{3}, []int{3}, []int{3, 4}, []int{3, 4}, []int{2, 3, 4})
 }
 
-// class draws the class of a flow or a storm: mostly the first one, so that they meet.
-func (m *maker) class() int {
+// priority draws the priority of a flow or a storm: mostly the first one, so that they meet.
+func (m *maker) priority() int {
 	if m.one(3) {
 		return pick(m, m.Lossless...)
 	}
@@ -252,7 +252,7 @@ func (m *maker) buffers() {
 	switch m.rng.IntN(4) {
 	case 0:
 		m.resumeLate()
-	case 1: // at most one strong egress a bucket
+	case 1: // at most one strong egress a priority group
 		m.XONOffset = m.between(400, 3*m.full())
 		m.Threshold = m.Headroom + 2*m.XONOffset + m.between(0, 4*m.full())
 	case 2: // resumes soon, with headroom for a second strong egress
@@ -265,7 +265,7 @@ func (m *maker) buffers() {
 	m.limitXON()
 }
 
-// resumeLate draws a low XON: few bytes suffice to keep a bucket stuck.
+// resumeLate draws a low XON: few bytes suffice to keep a priority group stuck.
 func (m *maker) resumeLate() {
 	m.Threshold = m.between(4*m.full(), 20*m.full())
 	m.XONOffset = m.Threshold - m.between(0, 2*m.full())
@@ -303,7 +303,7 @@ func (m *maker) fastest() unit.Rate {
 // waited for a full frame and other control frames, has crossed the wire, and the frame
 // in transmission at the far end is through; then what is on the wire. A lost pause
 // adds a refresh interval, a stop of either end its time. When a failed link heals, all
-// this happens again: the far end sends before it hears that the bucket is still XOFF.
+// this happens again: the far end sends before it hears that the priority group is still XOFF.
 func (m *maker) headroom() {
 	extra := unit.Time(0)
 	if m.Mode == Loss {

@@ -155,7 +155,7 @@ func TestSound(t *testing.T) {
 	}
 }
 
-// TestRelief: a storm that stops the frames of one class, and so leaves the whole link to
+// TestRelief: a storm that stops the frames of one priority, and so leaves the whole link to
 // a routing loop in another, is no cause that counts.
 func TestRelief(t *testing.T) {
 	c := &Case{
@@ -163,11 +163,11 @@ func TestRelief(t *testing.T) {
 		Lossless: []int{3, 4}, Threshold: 19730, XONOffset: 1057, Headroom: 14257, Quanta: 65535, Refresh: 1118464,
 		Routes: []Route{{At: "b2", To: "b1", Next: "s0"}},
 		Flows: []Flow{
-			{From: "h-s0", To: "h-a3", Class: 4, Stream: host.Stream{Frame: full, TTL: 64}},
-			{From: "h-b2", To: "h-a3", Class: 3, Stream: host.Stream{Rate: 1_600_000_000, Frame: full, TTL: 64}},
-			{From: "h-a1", To: "h-b1", Class: 3, Stream: host.Stream{Frame: full, TTL: 64}},
+			{From: "h-s0", To: "h-a3", Priority: 4, Stream: host.Stream{Frame: full, TTL: 64}},
+			{From: "h-b2", To: "h-a3", Priority: 3, Stream: host.Stream{Rate: 1_600_000_000, Frame: full, TTL: 64}},
+			{From: "h-a1", To: "h-b1", Priority: 3, Stream: host.Stream{Frame: full, TTL: 64}},
 		},
-		Events:   []Event{{At: 94000, Do: "storm", Node: "h-a3", Class: 4, Plant: 1}},
+		Events:   []Event{{At: 94000, Do: "storm", Node: "h-a3", Priority: 4, Plant: 1}},
 		Plants:   []Plant{{Kind: Storm, Host: "h-a3"}},
 		Duration: 146_000,
 	}
@@ -188,6 +188,6 @@ func TestRelief(t *testing.T) {
 		t.Error("the storm counts as a cause, although the same happens if nothing is sent to its host")
 	}
 	if c.press() {
-		t.Error("pauses of class 4 press a loop of class 3")
+		t.Error("pauses of priority 4 press a loop of priority 3")
 	}
 }

@@ -154,7 +154,7 @@ func (c *Case) run(name string, detector detect.Factory) (*sim.World, *verdict.V
 // lossyQueue is what a lossy queue may hold, in bytes: the default of scenarios.
 const lossyQueue = 256 << 10
 
-// slots is enough for all buckets full of the shortest frames that flows send, for as many
+// slots is enough for all priority groups full of the shortest frames that flows send, for as many
 // lossy turns, and some for the wires.
 func (c *Case) slots() int {
 	shortest := c.full()
@@ -173,21 +173,21 @@ func (c *Case) slots() int {
 // repeats counts pauses that were repeated before their refresh was due.
 type repeats struct {
 	every unit.Time
-	last  map[at]unit.Time // time of the last pause frame, by bucket
+	last  map[at]unit.Time // time of the last pause frame, by priority group
 	early int
 }
 
 type at struct {
-	node  unit.NodeID
-	port  unit.Port
-	class unit.Priority
+	node     unit.NodeID
+	port     unit.Port
+	priority unit.Priority
 }
 
 func (r *repeats) see(n event.Node, e event.Event) {
 	if e.Type != event.RefreshSent && e.Type != event.PauseSent {
 		return
 	}
-	b := at{n.ID, e.Port, e.Class}
+	b := at{n.ID, e.Port, e.Priority}
 	if e.Type == event.RefreshSent && e.At < r.last[b]+r.every {
 		r.early++
 	}

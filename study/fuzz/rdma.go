@@ -85,5 +85,5 @@ func (k Congestion) text() string {
 	if k.Drain > 0 {
 		phantom = fmt.Sprintf(", phantom: {drain: %d, mark: %d}", k.Drain, k.Mark)
 	}
-	return fmt.Sprintf("congestion: {control: %s, profile: %s, cnp_class: 1, ecn: {kmin: %d, kmax: %d, pmax: %d}%s}\n", k.Control, k.Profile, k.Kmin, k.Kmax, k.Pmax, phantom)
+	return fmt.Sprintf("congestion: {control: %s, profile: %s, cnp_priority: 1, ecn: {kmin: %d, kmax: %d, pmax: %d}%s}\n", k.Control, k.Profile, k.Kmin, k.Kmax, k.Pmax, phantom)
 }

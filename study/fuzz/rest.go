@@ -37,14 +37,14 @@ import (
 	"softswitch/unit"
 )
 
-// restQueue is an egress queue of a switch or a host, or a priority group, by its port and class.
+// restQueue is an egress queue of a switch or a host, or a priority group, by its port and priority.
 type restQueue struct {
 	unit.NodePort
-	Class unit.Priority
+	Priority unit.Priority
 }
 
 func compareRest(a, b restQueue) int {
-	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Class, b.Class))
+	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Priority, b.Priority))
 }
 
 // rest watches a run whose sources stop after an instant.
@@ -66,7 +66,7 @@ type rest struct {
 	hosts    map[restQueue]bool      // queues of hosts that are paused now
 	declared map[restQueue]bool      // queues at which a deadlock was declared
 
-	// At the end, in order of node, port, class: queues with frames; queues that are paused and lead
+	// At the end, in order of node, port, priority: queues with frames; queues that are paused and lead
 	// to a switch; and which queues hold bytes of the group for which such a queue waits.
 	left, paused []restQueue
 	waits        map[restQueue][]restQueue
@@ -98,7 +98,7 @@ func (r *rest) down(q restQueue) (restQueue, bool) {
 	}
 	peer := ports[q.Port].Peer
 	far := r.fabric.Nodes[peer.Node]
-	return restQueue{unit.NodePort{Node: far.ID, Port: unit.Port(peer.Port)}, q.Class}, far.Kind == topo.Switch
+	return restQueue{unit.NodePort{Node: far.ID, Port: unit.Port(peer.Port)}, q.Priority}, far.Kind == topo.Switch
 }
 
 // see takes an event of a node.
@@ -106,7 +106,7 @@ func (r *rest) see(n event.Node, e event.Event) {
 	if e.At <= r.at {
 		r.past.event(n, e)
 	}
-	out := restQueue{unit.NodePort{Node: n.ID, Port: e.Out}, e.OutClass}
+	out := restQueue{unit.NodePort{Node: n.ID, Port: e.Out}, e.OutPriority}
 	switch e.Type {
 	case event.Paused:
 		r.hosts[out] = r.isHost(n.ID)
@@ -114,7 +114,7 @@ func (r *rest) see(n event.Node, e event.Event) {
 		r.hosts[out] = false
 	case event.ResumeSent:
 		if e.At > r.at {
-			r.resumed[restQueue{unit.NodePort{Node: n.ID, Port: e.Port}, e.Class}] = e.At
+			r.resumed[restQueue{unit.NodePort{Node: n.ID, Port: e.Port}, e.Priority}] = e.At
 		}
 	case event.Deadlock:
 		r.declared[out] = true
@@ -133,7 +133,7 @@ func (r *rest) leaves(now unit.Time, n event.Node, p unit.Port, f *buffer.Frame)
 	case f.Control || pfcframe.IsMACControl(f.Data):
 		return
 	case now > r.at && !r.isHost(n.ID):
-		r.sent[restQueue{unit.NodePort{Node: n.ID, Port: p}, f.OutClass}] = now
+		r.sent[restQueue{unit.NodePort{Node: n.ID, Port: p}, f.OutPriority}] = now
 	}
 	r.last = now
 }
@@ -163,7 +163,7 @@ func (r *rest) end(s *dataplane.Switch) {
 			r.paused = append(r.paused, q)
 		}
 		for f := first; f != nil; f = f.Next() {
-			b := restQueue{unit.NodePort{Node: q.Node, Port: f.In}, f.InClass}
+			b := restQueue{unit.NodePort{Node: q.Node, Port: f.In}, f.InPriority}
 			if !slices.Contains(r.waits[b], q) {
 				r.waits[b] = append(r.waits[b], q)
 			}

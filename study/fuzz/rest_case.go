@@ -53,14 +53,14 @@ func (m *maker) truth() {
 	m.last()
 }
 
-// sameWays sends what there is in another lossless class too, in a third of the cases that have one.
+// sameWays sends what there is in another lossless priority too, in a third of the cases that have one.
 func (m *maker) sameWays() {
 	if len(m.Lossless) < 2 || !m.one(3) {
 		return
 	}
 	for _, f := range slices.Clone(m.Flows) {
-		if f.Class == m.Lossless[0] {
-			f.Class, f.Start = m.Lossless[1], f.Start+m.ticks(0, 5)
+		if f.Priority == m.Lossless[0] {
+			f.Priority, f.Start = m.Lossless[1], f.Start+m.ticks(0, 5)
 			if f.Start < f.Stop {
 				m.Flows = append(m.Flows, f)
 			}

@@ -229,7 +229,7 @@ func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) error {
 		if f.At != r.at {
 			continue
 		}
-		q, b := restQueue(f.Queue), restQueue(f.Bucket)
+		q, b := restQueue(f.Queue), restQueue(f.PG)
 		soon := soonHops * r.hop
 		o.Declared++
 		switch {
@@ -251,10 +251,10 @@ func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) error {
 			if late {
 				o.Late++
 			} else {
-				o.fault(Dissolves, r.at, "queue %v, group %v", f.Queue, f.Bucket)
+				o.fault(Dissolves, r.at, "queue %v, group %v", f.Queue, f.PG)
 			}
 			if f.Outcome == oracle.TruePositive {
-				o.fault(FalseApproved, r.at, "queue %v, group %v", f.Queue, f.Bucket)
+				o.fault(FalseApproved, r.at, "queue %v, group %v", f.Queue, f.PG)
 			}
 		}
 	}

@@ -81,9 +81,9 @@ func TestInstantLongAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestTrustingBucketsGetTheirTurn: buckets that take what they wait for to be declared verify it now and
+// TestTrustingPGsGetTheirTurn: priority groups that take what they wait for to be declared verify it now and
 // then, and put that off where another verification passes. It may not be put off ever longer.
-func TestTrustingBucketsGetTheirTurn(t *testing.T) {
+func TestTrustingPGsGetTheirTurn(t *testing.T) {
 	o := playTruth(truthRun(20261204, TruthFailures, detectorOf(t, "itsy")), 1796)
 	if o.Knots == 0 || o.Faulty() {
 		t.Errorf("%d knots; %s", o.Knots, o.Why)

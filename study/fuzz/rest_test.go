@@ -39,13 +39,13 @@ routes:
   - {at: s1, to: s0, ports: [s2]}
   - {at: s2, to: s1, ports: [s0]}
 flows:
-  - {name: F0, from: h0, to: h2, class: 3, rate: line, start: 0s}
-  - {name: F1, from: h1, to: h0, class: 3, rate: line, start: 0s}
-  - {name: F2, from: h2, to: h1, class: 3, rate: line, start: 1ms}
+  - {name: F0, from: h0, to: h2, priority: 3, rate: line, start: 0s}
+  - {name: F1, from: h1, to: h0, priority: 3, rate: line, start: 0s}
+  - {name: F2, from: h2, to: h1, priority: 3, rate: line, start: 1ms}
 `
 
 // restScript is a scenario that is held still at an instant, and what never moves then. Queues are
-// named by the nodes of their links, "s0>s1"; all are of one class.
+// named by the nodes of their links, "s0>s1"; all are of one priority.
 type restScript struct {
 	name, text string
 	at         unit.Time
@@ -75,7 +75,7 @@ func restScripts(t *testing.T) []restScript {
 			left: []string{"s0>s2", "s1>s2", "s2>s0"}, hosts: []string{"h1>s1", "h2>s2"}, knots: 1,
 		},
 		{name: "a link of a ring fails after the instant", text: ringText + "events:\n  - {at: 2500us, do: fail, link: s0--s1}\nduration: 3ms\n", at: 2 * ms, left: ring, hosts: hosts, knots: 1},
-		{name: "a host that pauses for ever", text: ringText + "events:\n  - {at: 0s, do: storm, host: h2, class: 3}\nduration: 1ms\n", at: ms / 2},
+		{name: "a host that pauses for ever", text: ringText + "events:\n  - {at: 0s, do: storm, host: h2, priority: 3}\nduration: 1ms\n", at: ms / 2},
 		{
 			name: "two switches, by headroom", text: file("headroom-holds.yaml"), at: 12334, left: []string{"a2>a3", "a3>a2"}, knots: 1,
 		},
@@ -91,7 +91,7 @@ func restScripts(t *testing.T) []restScript {
 			hosts: []string{"s1>upper", "s2>lower", "s4>lower", "c1>rack1", "c2>rack2", "c3>rack3", "c4>rack4", "d2>rack2"}, knots: 1,
 		},
 		{
-			name: "two classes that hold each other", text: file("one-pool.yaml"), at: 100000, left: []string{"s4>s5", "s4>s5", "s5>s4", "s5>s4"},
+			name: "two priorities that hold each other", text: file("one-pool.yaml"), at: 100000, left: []string{"s4>s5", "s4>s5", "s5>s4", "s5>s4"},
 			knots: 2, hanging: 1,
 		},
 	}
@@ -177,7 +177,7 @@ var truthCanaries = []struct {
 			for p := range unit.Port(s.Ports()) {
 				for c := range unit.Priority(unit.Priorities) {
 					if s.QueuePaused(p, c) && !s.Config().Ports[p].FacesHost {
-						stuck = append(stuck, oracle.Queue{NodePort: unit.NodePort{Node: s.Config().ID, Port: p}, Class: c})
+						stuck = append(stuck, oracle.Queue{NodePort: unit.NodePort{Node: s.Config().ID, Port: p}, Priority: c})
 					}
 				}
 			}
@@ -188,7 +188,7 @@ var truthCanaries = []struct {
 		w.EachSwitch(func(s *dataplane.Switch) {
 			for p := range unit.Port(s.Ports()) {
 				if s.Config().Ports[p].FacesHost && s.Queue(p, 3).Head() != nil {
-					stuck = append(stuck, oracle.Queue{NodePort: unit.NodePort{Node: s.Config().ID, Port: p}, Class: 3})
+					stuck = append(stuck, oracle.Queue{NodePort: unit.NodePort{Node: s.Config().ID, Port: p}, Priority: 3})
 				}
 			}
 		})
@@ -196,7 +196,7 @@ var truthCanaries = []struct {
 	}, ClaimMoves},
 	{"forgets that the queue must be paused", func(w *sim.World) (stuck []oracle.Queue) {
 		w.EachSwitch(func(s *dataplane.Switch) {
-			stuck = append(stuck, oracle.Queue{NodePort: unit.NodePort{Node: s.Config().ID}, Class: 3})
+			stuck = append(stuck, oracle.Queue{NodePort: unit.NodePort{Node: s.Config().ID}, Priority: 3})
 		})
 		return stuck
 	}, EndNotPaused},
@@ -228,7 +228,7 @@ func TestDeclarationCanary(t *testing.T) {
 	ring := playText(t, ringText+"duration: 3ms\n", 2*ms, d, theOracle)
 	before := playText(t, ringText+"duration: 3ms\n", ms/2, d, theOracle)
 	q := ring.left[0]
-	b := restQueue{q.NodePort, q.Class} // some group of that switch that sends no resume
+	b := restQueue{q.NodePort, q.Priority} // some group of that switch that sends no resume
 	for _, x := range []struct {
 		name    string
 		of      *restRun
@@ -242,7 +242,7 @@ func TestDeclarationCanary(t *testing.T) {
 		{"it dissolves, and the oracle approves of it", before, oracle.TruePositive, []TruthFault{FalseApproved, Dissolves}},
 	} {
 		var o TruthOutcome
-		if err := o.judge(x.of, []oracle.Finding{{At: x.of.at, Queue: oracle.Queue(q), Bucket: oracle.Bucket(b), Outcome: x.outcome}, {At: x.of.at + 1}}); err != nil {
+		if err := o.judge(x.of, []oracle.Finding{{At: x.of.at, Queue: oracle.Queue(q), PG: oracle.PG(b), Outcome: x.outcome}, {At: x.of.at + 1}}); err != nil {
 			t.Fatal(err)
 		}
 		for f := range TruthFault(truthFaults) {

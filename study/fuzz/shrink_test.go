@@ -49,7 +49,7 @@ func TestShrinkFindsTheCause(t *testing.T) {
 	same := func(c *Case) bool {
 		found := 0
 		for _, f := range c.Flows {
-			if f.From == flow.From && f.To == flow.To && f.Class == flow.Class {
+			if f.From == flow.From && f.To == flow.To && f.Priority == flow.Priority {
 				found |= 1
 			}
 		}

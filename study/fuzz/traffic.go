@@ -47,11 +47,11 @@ func (m *maker) others(n int) {
 
 // flow is a flow that lasts to the end of the run.
 func (m *maker) flow(from, to string) Flow {
-	f := Flow{From: from, To: to, Class: m.class(), Stream: host.Stream{
+	f := Flow{From: from, To: to, Priority: m.priority(), Stream: host.Stream{
 		Frame: pick(m, m.full(), m.full(), m.full(), 1000, 600, 300), TTL: 64, Start: m.ticks(0, 30), Stop: m.end,
 	}}
 	if m.one(12) {
-		f.Class = 0 // lossy
+		f.Priority = 0 // lossy
 	}
 	if !m.one(3) {
 		f.Rate = unit.FlowRate(m.rate) * unit.FlowRate(m.between(15, 100)) / 100
@@ -104,20 +104,20 @@ func (m *maker) trouble() {
 
 // badHost makes a host slow, or storm, once or repeatedly.
 func (m *maker) badHost(h string) {
-	at, class := m.ticks(0, 150), m.class()
+	at, priority := m.ticks(0, 150), m.priority()
 	switch m.rng.IntN(5) {
 	case 0:
 		m.Events = append(m.Events, Event{At: at, Do: "slow", Node: h, Rate: m.rate / unit.Rate(m.between(2, 50)), For: m.ticks(50, 400)})
 	case 1: // for good
-		m.Events = append(m.Events, Event{At: at, Do: "storm", Node: h, Class: class})
+		m.Events = append(m.Events, Event{At: at, Do: "storm", Node: h, Priority: priority})
 	case 2, 3: // on and off
 		on, off := m.ticks(5, 60), m.ticks(2, 40)
 		for range m.between(3, 25) {
-			m.Events = append(m.Events, Event{At: at, Do: "storm", Node: h, Class: class, For: on})
+			m.Events = append(m.Events, Event{At: at, Do: "storm", Node: h, Priority: priority, For: on})
 			at += on + off
 		}
 	default:
-		m.Events = append(m.Events, Event{At: at, Do: "storm", Node: h, Class: class, For: m.ticks(20, 400)})
+		m.Events = append(m.Events, Event{At: at, Do: "storm", Node: h, Priority: priority, For: m.ticks(20, 400)})
 	}
 }
 

@@ -29,7 +29,7 @@ type heldTruth struct {
 }
 
 func (x *heldTruth) see(n event.Node, e event.Event) {
-	q := oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: e.Out}, Class: e.OutClass}
+	q := oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: e.Out}, Priority: e.OutPriority}
 	switch host := len(n.Ports) == 1 && n.Ports[0] == "eth0"; {
 	case e.Type == event.Paused && host:
 		x.hosts = append(x.hosts, q)
@@ -57,9 +57,9 @@ func (x *heldTruth) tell(s *oracle.State, sw *dataplane.Switch) {
 	for p := range unit.Port(sw.Ports()) {
 		for c := range unit.Priority(unit.Priorities) {
 			if on, period := sw.MMU().XOFF(p, c); on {
-				s.SetXOFF(oracle.Bucket{NodePort: at(p), Class: c}, period, sw.MMU().XON(p, c))
+				s.SetXOFF(oracle.PG{NodePort: at(p), Priority: c}, period, sw.MMU().XON(p, c))
 			}
-			q := oracle.Queue{NodePort: at(p), Class: c}
+			q := oracle.Queue{NodePort: at(p), Priority: c}
 			if sw.QueuePaused(p, c) {
 				s.SetPaused(q, x.periods[q].Period)
 				if !x.periods[q].HasPeriod {
@@ -78,20 +78,20 @@ func (x *heldTruth) tell(s *oracle.State, sw *dataplane.Switch) {
 		}
 	}
 	type group struct {
-		b     oracle.Bucket
-		ports unit.PortSet
-		class unit.Priority
+		b        oracle.PG
+		ports    unit.PortSet
+		priority unit.Priority
 	}
 	sums := map[group]int{}
 	for _, f := range order {
-		g := group{oracle.Bucket{NodePort: at(f.In), Class: f.InClass}, frames[f.Orig()], f.OutClass}
+		g := group{oracle.PG{NodePort: at(f.In), Priority: f.InPriority}, frames[f.Orig()], f.OutPriority}
 		sums[g] += f.Len
-		s.SetHeld(g.b, g.ports, g.class, sums[g])
+		s.SetHeld(g.b, g.ports, g.priority, sums[g])
 	}
 }
 
 // What the recorder makes of events is what is true: with flooded frames each of
-// them holds its bucket once, in whatever queues its copies wait.
+// them holds its priority group once, in whatever queues its copies wait.
 func TestFloodedTruth(t *testing.T) {
 	const seed = 21
 	cases, deadlocks, shared := 0, 0, 0
@@ -145,7 +145,7 @@ func TestFloodedTruth(t *testing.T) {
 }
 
 // mix lets every sender of flooded frames send as much to a host beside the dead
-// one that is paused on and off, so that buckets hold both, and lets buckets resume
+// one that is paused on and off, so that priority groups hold both, and lets priority groups resume
 // soon: then counting a frame twice makes a difference.
 func mix(c *Case) {
 	c.XONOffset = 400
@@ -158,6 +158,6 @@ func mix(c *Case) {
 	}
 	tick := c.Links[0].Rate.FrameTime(full)
 	for at := 30 * tick; at < 300*tick; at += 30 * tick {
-		c.Events = append(c.Events, Event{At: at, Do: "storm", Node: beside, Class: c.Lossless[0], For: 25 * tick})
+		c.Events = append(c.Events, Event{At: at, Do: "storm", Node: beside, Priority: c.Lossless[0], For: 25 * tick})
 	}
 }

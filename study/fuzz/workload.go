@@ -21,7 +21,7 @@ type Workload struct {
 	FanIn       int
 	Period      unit.Time
 	Chunks      int
-	Class       int
+	Priority    int
 	RC          *host.RC // nil for UDP
 	Start, Stop unit.Time
 	Seed        uint32
@@ -53,7 +53,7 @@ func (m *maker) workers() []string {
 func (m *maker) work(hosts []string) Workload {
 	w := Workload{
 		Pattern: pick(m, workload.Random, workload.Permutation, workload.Incast, workload.AllToAll, workload.Ring, workload.Tree),
-		Hosts:   hosts, Class: m.class(), Start: m.ticks(0, 100), Seed: m.rng.Uint32(),
+		Hosts:   hosts, Priority: m.priority(), Start: m.ticks(0, 100), Seed: m.rng.Uint32(),
 	}
 	w.Stop = min(w.Start+m.ticks(50, 400), m.end)
 	if !m.one(5) {
@@ -84,7 +84,7 @@ func (m *maker) work(hosts []string) Workload {
 // text is the workload as an element of the scenario's key workload, called name.
 func (w Workload) text(name string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  - {name: %s, pattern: %s, hosts: %s, class: %d, start: %s, stop: %s, seed: %d", name, w.Pattern, list(w.Hosts), w.Class, span(w.Start), span(w.Stop), w.Seed)
+	fmt.Fprintf(&b, "  - {name: %s, pattern: %s, hosts: %s, priority: %d, start: %s, stop: %s, seed: %d", name, w.Pattern, list(w.Hosts), w.Priority, span(w.Start), span(w.Stop), w.Seed)
 	if w.CDF != "" {
 		fmt.Fprintf(&b, ", cdf: %q", w.CDF)
 	}

@@ -9,12 +9,12 @@ import (
 	"softswitch/unit"
 )
 
-// Hop is the frames of one lossless class on one direction of a link: those that the
+// Hop is the frames of one lossless priority on one direction of a link: those that the
 // switch Node has received by the port In, and may pause.
 type Hop struct {
-	Node  int
-	In    unit.Port
-	Class unit.Priority
+	Node     int
+	In       unit.Port
+	Priority unit.Priority
 }
 
 // Cycle is hops whose buffers can end up waiting for one another, in the direction of
@@ -29,11 +29,11 @@ type Cycle []Hop
 //
 // A hop waits for another if frames accounted to it can be queued for the other: the
 // next switch then decides when they leave. A frame queued for a host, or in a lossy
-// class, waits for no hop.
-func Check(f *topo.Fabric, lossless unit.ClassSet, rules []Rules) Cycle {
+// priority, waits for no hop.
+func Check(f *topo.Fabric, lossless unit.PrioritySet, rules []Rules) Cycle {
 	c := newChecker(f, lossless, rules)
 	for i := range c.state {
-		if c.state[i] == unseen && lossless.Has(c.hop(i).Class) && c.search(i) {
+		if c.state[i] == unseen && lossless.Has(c.hop(i).Priority) && c.search(i) {
 			return c.shortest(c.path)
 		}
 	}
@@ -43,7 +43,7 @@ func Check(f *topo.Fabric, lossless unit.ClassSet, rules []Rules) Cycle {
 // checker walks the graph of hops, which are numbered.
 type checker struct {
 	f        *topo.Fabric
-	lossless unit.ClassSet
+	lossless unit.PrioritySet
 	rules    []Rules
 	first    []int // by switch: the number of its port 0
 	at       []topo.End
@@ -59,7 +59,7 @@ const (
 	done
 )
 
-func newChecker(f *topo.Fabric, lossless unit.ClassSet, rules []Rules) *checker {
+func newChecker(f *topo.Fabric, lossless unit.PrioritySet, rules []Rules) *checker {
 	c := &checker{f: f, lossless: lossless, rules: rules}
 	for s := range f.Switches() {
 		c.first = append(c.first, len(c.at))
@@ -83,11 +83,11 @@ func (c *checker) each(i int, fn func(next int) bool) {
 		if p.Peer.Node >= len(c.first) {
 			continue
 		}
-		class := c.rules[h.Node].Class(h.Class, h.In, unit.Port(j))
-		if !c.lossless.Has(class) {
+		priority := c.rules[h.Node].Priority(h.Priority, h.In, unit.Port(j))
+		if !c.lossless.Has(priority) {
 			continue
 		}
-		if !fn((c.first[p.Peer.Node]+int(p.Peer.Port))*unit.Priorities + int(class)) {
+		if !fn((c.first[p.Peer.Node]+int(p.Peer.Port))*unit.Priorities + int(priority)) {
 			return
 		}
 	}
@@ -151,12 +151,12 @@ func (c *checker) round(i int) (round Cycle) {
 	}
 }
 
-// Text lists the hops of c: "core0>agg2-0 class 3, agg2-0>core1 class 3".
+// Text lists the hops of c: "core0>agg2-0 priority 3, agg2-0>core1 priority 3".
 func (c Cycle) Text(f *topo.Fabric) string {
 	var hops []string
 	for _, h := range c {
 		from := f.Nodes[h.Node].Ports[h.In].Peer.Node
-		hops = append(hops, fmt.Sprintf("%s>%s class %d", f.Nodes[from].Name, f.Nodes[h.Node].Name, h.Class))
+		hops = append(hops, fmt.Sprintf("%s>%s priority %d", f.Nodes[from].Name, f.Nodes[h.Node].Name, h.Priority))
 	}
 	return strings.Join(hops, ", ")
 }

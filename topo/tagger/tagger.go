@@ -2,30 +2,30 @@
 // its routes, and checks that they do.
 //
 // It implements the Clos part of Tagger (Hu et al., "Tagger: Practical PFC Deadlock
-// Prevention in Data Center Networks"): a tag is a lossless class. A frame starts with
+// Prevention in Data Center Networks"): a tag is a lossless priority. A frame starts with
 // tag 1 and goes up and then down. A switch that turns it up again, which no route does
 // while all links are up, gives it the next tag. There are k tags; a frame that turns
-// up once too often continues in a lossy class.
+// up once too often continues in a lossy priority.
 //
 //	       core0                core1
 //	      /     \              /     \
 //	  agg0       \            /       agg1        agg2 turns a frame up again:
-//	tag 1 ^       v tag 1    ^ tag 2              class Tags[0] -> class Tags[1]
+//	tag 1 ^       v tag 1    ^ tag 2              priority Tags[0] -> priority Tags[1]
 //	              '-- agg2 --'
 //
 // Between two turns a frame goes up and then down, so the buffers of one tag cannot
 // wait for one another in a cycle; and tags only grow, so those of several tags cannot
-// either. A switch accounts a frame to the class in which it came, which is the one
-// that it may have to pause, and queues it in the class in which it leaves.
+// either. A switch accounts a frame to the priority in which it came, which is the one
+// that it may have to pause, and queues it in the priority in which it leaves.
 //
 // Read in this order: Rule, New, Levels (what is up), check.go (the
 // check, which uses only rules and links, not levels or tags).
 //
 // Invariants:
-//   - local: a rule only needs the class and the two ports of a frame;
+//   - local: a rule only needs the priority and the two ports of a frame;
 //   - monotonic: a frame's tag never falls, and no rule leads back from the lossy
-//     class;
-//   - every lossless class is covered: one that is not a tag turns lossy at its first
+//     priority;
+//   - every lossless priority is covered: one that is not a tag turns lossy at its first
 //     turn.
 //
 // What it does not do: it forwards nothing, and it makes no rules for topologies
@@ -41,50 +41,50 @@ import (
 	"softswitch/unit"
 )
 
-// Rule is what a switch does with a frame that came in class Class by a port of In
-// and leaves by a port of Out: it leaves in class To.
+// Rule is what a switch does with a frame that came in priority Priority by a port of In
+// and leaves by a port of Out: it leaves in priority To.
 type Rule struct {
-	Class   unit.Priority
-	In, Out unit.PortSet
-	To      unit.Priority
+	Priority unit.Priority
+	In, Out  unit.PortSet
+	To       unit.Priority
 }
 
-// Rules are those of one switch. No two of them have a class and a pair of ports in
+// Rules are those of one switch. No two of them have a priority and a pair of ports in
 // common.
 type Rules []Rule
 
-// Class is the class in which a frame leaves: To of its rule, or else the class in
+// Priority is the priority in which a frame leaves: To of its rule, or else the priority in
 // which it came.
-func (r Rules) Class(class unit.Priority, in, out unit.Port) unit.Priority {
+func (r Rules) Priority(priority unit.Priority, in, out unit.Port) unit.Priority {
 	for _, rule := range r {
-		if rule.Class == class && rule.In.Has(in) && rule.Out.Has(out) {
+		if rule.Priority == priority && rule.In.Has(in) && rule.Out.Has(out) {
 			return rule.To
 		}
 	}
-	return class
+	return priority
 }
 
 // Tagging is the rules of a fabric.
 type Tagging struct {
-	Tags  []unit.Priority // the class of tag i+1
-	Lossy unit.Priority   // the class of frames that turned up too often
+	Tags  []unit.Priority // the priority of tag i+1
+	Lossy unit.Priority   // the priority of frames that turned up too often
 	Rules []Rules         // by switch
 }
 
-// New makes the rules for f with k tags: the first k classes of lossless. Frames start
+// New makes the rules for f with k tags: the first k priorities of lossless. Frames start
 // with the first. A frame that starts with a later one has fewer turns left, and one of
-// a further lossless class has none. The lossy class is the lowest that is not in
+// a further lossless priority has none. The lossy priority is the lowest that is not in
 // lossless.
 //
-// It fails if k is not from 1 to the number of lossless classes, if no class is lossy,
+// It fails if k is not from 1 to the number of lossless priorities, if no priority is lossy,
 // or if f has no levels.
 func New(f *topo.Fabric, lossless []unit.Priority, k int) (*Tagging, error) {
 	if k < 1 || k > len(lossless) {
-		return nil, fmt.Errorf("%d lossless classes for tags, of %v: use 1 to %d", k, lossless, len(lossless))
+		return nil, fmt.Errorf("%d lossless priorities for tags, of %v: use 1 to %d", k, lossless, len(lossless))
 	}
 	lossy, ok := lowestWithout(lossless)
 	if !ok {
-		return nil, fmt.Errorf("all %d classes are lossless: leave one for frames that turn up more than %d times", unit.Priorities, k-1)
+		return nil, fmt.Errorf("all %d priorities are lossless: leave one for frames that turn up more than %d times", unit.Priorities, k-1)
 	}
 	levels, err := Levels(f)
 	if err != nil {
@@ -103,33 +103,33 @@ func (t *Tagging) turns(lossless []unit.Priority, up unit.PortSet) (rules Rules)
 	if up == 0 {
 		return nil
 	}
-	for i, class := range lossless {
+	for i, priority := range lossless {
 		to := t.Lossy
 		if i+1 < len(t.Tags) {
 			to = t.Tags[i+1]
 		}
-		rules = append(rules, Rule{Class: class, In: up, Out: up, To: to})
+		rules = append(rules, Rule{Priority: priority, In: up, Out: up, To: to})
 	}
 	return rules
 }
 
-func lowestWithout(classes []unit.Priority) (unit.Priority, bool) {
+func lowestWithout(priorities []unit.Priority) (unit.Priority, bool) {
 	for c := range unit.Priority(unit.Priorities) {
-		if !slices.Contains(classes, c) {
+		if !slices.Contains(priorities, c) {
 			return c, true
 		}
 	}
 	return 0, false
 }
 
-// Classes returns the class in which a frame leaves each of the switches in hops, if it
-// reaches the first one in class.
-func (t *Tagging) Classes(hops []topo.Hop, class unit.Priority) (classes []unit.Priority) {
+// Priorities returns the priority in which a frame leaves each of the switches in hops, if it
+// reaches the first one in priority.
+func (t *Tagging) Priorities(hops []topo.Hop, priority unit.Priority) (priorities []unit.Priority) {
 	for _, h := range hops {
-		class = t.Rules[h.Node].Class(class, h.In, h.Out)
-		classes = append(classes, class)
+		priority = t.Rules[h.Node].Priority(priority, h.In, h.Out)
+		priorities = append(priorities, priority)
 	}
-	return classes
+	return priorities
 }
 
 // Levels is the level of every switch of f: 0 for one with hosts, and for any other the

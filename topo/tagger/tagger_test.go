@@ -49,8 +49,8 @@ func tag(t *testing.T, f *topo.Fabric, lossless []unit.Priority, k int) *Tagging
 	return g
 }
 
-func set(classes []unit.Priority) (s unit.ClassSet) {
-	for _, c := range classes {
+func set(priorities []unit.Priority) (s unit.PrioritySet) {
+	for _, c := range priorities {
 		s.Add(c)
 	}
 	return s
@@ -146,10 +146,10 @@ func TestTurns(t *testing.T) {
 	once := path(t, f, "h0-0-0", "edge0-0", "agg0-0", "core0", "agg2-0", "core1", "agg1-0", "edge1-0", "h1-0-0")
 	twice := path(t, f, "h0-0-0", "edge0-0", "agg0-0", "core0", "agg2-0", "core1", "agg1-0", "edge1-1", "agg1-1", "edge1-0", "h1-0-0")
 	for _, c := range []struct {
-		k     int
-		hops  []topo.Hop
-		class unit.Priority
-		want  string
+		k        int
+		hops     []topo.Hop
+		priority unit.Priority
+		want     string
 	}{
 		{1, straight, 3, "[3 3 3 3 3]"},
 		{1, once, 3, "[3 3 3 0 0 0 0]"},
@@ -162,8 +162,8 @@ func TestTurns(t *testing.T) {
 		{2, once, 1, "[1 1 1 1 1 1 1]"},      // lossy from the start
 	} {
 		g := tag(t, f, []unit.Priority{3, 4, 5}, c.k)
-		if got := fmt.Sprint(g.Classes(c.hops, c.class)); got != c.want {
-			t.Errorf("k = %d, from class %d by %s: %s, want %s", c.k, c.class, f.String(c.hops), got, c.want)
+		if got := fmt.Sprint(g.Priorities(c.hops, c.priority)); got != c.want {
+			t.Errorf("k = %d, from priority %d by %s: %s, want %s", c.k, c.priority, f.String(c.hops), got, c.want)
 		}
 	}
 }
@@ -196,42 +196,42 @@ func verify(t *testing.T, f *topo.Fabric, rules []Rules, c Cycle) {
 	for i, h := range c {
 		next := c[(i+1)%len(c)]
 		out := f.Nodes[next.Node].Ports[next.In].Peer
-		if out.Node != h.Node || rules[h.Node].Class(h.Class, h.In, out.Port) != next.Class {
+		if out.Node != h.Node || rules[h.Node].Priority(h.Priority, h.In, out.Port) != next.Priority {
 			t.Fatalf("%s: hop %d does not lead to the next one", c.Text(f), i)
 		}
 	}
 }
 
-// without is the rules less one triple of class, in and out at a switch, or with
-// another class to go to if to is not unit.Priorities.
-func without(rules []Rules, s int, class unit.Priority, in, out unit.Port, to unit.Priority) []Rules {
+// without is the rules less one triple of priority, in and out at a switch, or with
+// another priority to go to if to is not unit.Priorities.
+func without(rules []Rules, s int, priority unit.Priority, in, out unit.Port, to unit.Priority) []Rules {
 	changed := slices.Clone(rules)
 	changed[s] = nil
 	for _, r := range rules[s] {
-		if r.Class != class {
+		if r.Priority != priority {
 			changed[s] = append(changed[s], r)
 			continue
 		}
 		rest := r
 		rest.In.Remove(in)
-		other := Rule{Class: class, In: 1 << in, Out: r.Out, To: r.To}
+		other := Rule{Priority: priority, In: 1 << in, Out: r.Out, To: r.To}
 		other.Out.Remove(out)
 		changed[s] = append(changed[s], rest, other)
 		if to < unit.Priorities {
-			changed[s] = append(changed[s], Rule{Class: class, In: 1 << in, Out: 1 << out, To: to})
+			changed[s] = append(changed[s], Rule{Priority: priority, In: 1 << in, Out: 1 << out, To: to})
 		}
 	}
 	return changed
 }
 
-// eachTriple calls fn for every class and pair of ports that has a rule.
-func eachTriple(f *topo.Fabric, rules []Rules, fn func(s int, class unit.Priority, in, out unit.Port)) {
+// eachTriple calls fn for every priority and pair of ports that has a rule.
+func eachTriple(f *topo.Fabric, rules []Rules, fn func(s int, priority unit.Priority, in, out unit.Port)) {
 	for s, rs := range rules {
 		for _, r := range rs {
 			for in := range f.Nodes[s].Ports {
 				for out := range f.Nodes[s].Ports {
 					if r.In.Has(unit.Port(in)) && r.Out.Has(unit.Port(out)) {
-						fn(s, r.Class, unit.Port(in), unit.Port(out))
+						fn(s, r.Priority, unit.Port(in), unit.Port(out))
 					}
 				}
 			}
@@ -247,15 +247,15 @@ func TestEachTripleRemoved(t *testing.T) {
 	f, lossless := fatTree(t, 4), []unit.Priority{3, 4}
 	g := tag(t, f, lossless, 2)
 	triples, cycles := 0, 0
-	eachTriple(f, g.Rules, func(s int, class unit.Priority, in, out unit.Port) {
+	eachTriple(f, g.Rules, func(s int, priority unit.Priority, in, out unit.Port) {
 		triples++
-		rules := without(g.Rules, s, class, in, out, unit.Priorities)
+		rules := without(g.Rules, s, priority, in, out, unit.Priorities)
 		c := Check(f, set(lossless), rules)
 		if slow := slowCyclic(f, set(lossless), rules); slow != (c != nil) {
-			t.Fatalf("%s class %d from port %d to %d: cycle %v, the reference model says %v", f.Nodes[s].Name, class, in, out, c != nil, slow)
+			t.Fatalf("%s priority %d from port %d to %d: cycle %v, the reference model says %v", f.Nodes[s].Name, priority, in, out, c != nil, slow)
 		}
 		if (c != nil) != (in == out) {
-			t.Errorf("%s class %d from port %d to %d: cycle %q", f.Nodes[s].Name, class, in, out, c.Text(f))
+			t.Errorf("%s priority %d from port %d to %d: cycle %q", f.Nodes[s].Name, priority, in, out, c.Text(f))
 		}
 		if c != nil {
 			cycles++
@@ -279,8 +279,8 @@ func TestEachRuleRemoved(t *testing.T) {
 			c := Check(f, set(lossless), rules)
 			verify(t, f, rules, c)
 			for _, h := range c {
-				if h.Class != r.Class {
-					t.Errorf("%s without its rule for class %d: %s", f.Nodes[s].Name, r.Class, c.Text(f))
+				if h.Priority != r.Priority {
+					t.Errorf("%s without its rule for priority %d: %s", f.Nodes[s].Name, r.Priority, c.Text(f))
 				}
 			}
 		}
@@ -298,7 +298,7 @@ func TestBouncePaths(t *testing.T) {
 	rules := cut(cut(g.Rules, "agg2-0", "core0", "core1"), "agg0-0", "core1", "core0")
 	c := Check(f, set(lossless), rules)
 	verify(t, f, rules, c)
-	want := "core0>agg2-0 class 3, agg2-0>core1 class 3, core1>agg0-0 class 3, agg0-0>core0 class 3"
+	want := "core0>agg2-0 priority 3, agg2-0>core1 priority 3, core1>agg0-0 priority 3, agg0-0>core0 priority 3"
 	if got := rotated(c, node(t, f, "agg2-0")).Text(f); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -315,16 +315,16 @@ func TestAlteredRule(t *testing.T) {
 	f, lossless := fatTree(t, 4), []unit.Priority{3, 4}
 	g := tag(t, f, lossless, 2)
 	across := 0
-	eachTriple(f, g.Rules, func(s int, class unit.Priority, in, out unit.Port) {
-		if class != 4 || in == out {
+	eachTriple(f, g.Rules, func(s int, priority unit.Priority, in, out unit.Port) {
+		if priority != 4 || in == out {
 			return
 		}
-		rules := without(g.Rules, s, class, in, out, 3)
+		rules := without(g.Rules, s, priority, in, out, 3)
 		c := Check(f, set(lossless), rules)
 		verify(t, f, rules, c)
-		var seen unit.ClassSet
+		var seen unit.PrioritySet
 		for _, h := range c {
-			seen.Add(h.Class)
+			seen.Add(h.Priority)
 		}
 		if seen.Len() == 2 {
 			across++
@@ -337,19 +337,19 @@ func TestAlteredRule(t *testing.T) {
 
 // slowCyclic computes which hop can come to wait for which, all pairs, and looks
 // for one that waits for itself.
-func slowCyclic(f *topo.Fabric, lossless unit.ClassSet, rules []Rules) bool {
+func slowCyclic(f *topo.Fabric, lossless unit.PrioritySet, rules []Rules) bool {
 	c := newChecker(f, lossless, rules)
 	n := len(c.state)
 	waits := make([][]uint64, n)
 	for i := range waits {
 		waits[i] = make([]uint64, (n+63)/64)
-		if !lossless.Has(c.hop(i).Class) {
+		if !lossless.Has(c.hop(i).Priority) {
 			continue
 		}
 		h := c.hop(i)
 		for j, p := range f.Nodes[h.Node].Ports {
-			if class := rules[h.Node].Class(h.Class, h.In, unit.Port(j)); p.Peer.Node < f.Switches() && lossless.Has(class) {
-				to := (c.first[p.Peer.Node]+int(p.Peer.Port))*unit.Priorities + int(class)
+			if priority := rules[h.Node].Priority(h.Priority, h.In, unit.Port(j)); p.Peer.Node < f.Switches() && lossless.Has(priority) {
+				to := (c.first[p.Peer.Node]+int(p.Peer.Port))*unit.Priorities + int(priority)
 				waits[i][to/64] |= 1 << (to % 64)
 			}
 		}

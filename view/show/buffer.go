@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// Watermarks are bytes by port and class; nil for a class without one.
+// Watermarks are bytes by port and priority; nil for a priority without one.
 type Watermarks struct {
 	Ports []portWatermarks `json:"ports"`
 }
@@ -20,8 +20,8 @@ type portWatermarks struct {
 	Bytes [unit.Priorities]*int `json:"bytes"`
 }
 
-// watermarks shows what of says of each port and class, or of each lossless one.
-func watermarks(title, column string, lossless bool, of func(p *observe.Port, class int) int) View[Watermarks] {
+// watermarks shows what of says of each port and priority, or of each lossless one.
+func watermarks(title, column string, lossless bool, of func(p *observe.Port, priority int) int) View[Watermarks] {
 	return View[Watermarks]{
 		Fetch: func(e control.Endpoint) (out Watermarks, err error) {
 			w, err := client.Stats[observe.Switch](e)
@@ -58,10 +58,10 @@ func watermarks(title, column string, lossless bool, of func(p *observe.Port, cl
 
 // queuePort are the frames and bytes that left the egress queues of a port.
 type queuePort struct {
-	Port    string  `json:"port"`
-	Packets classes `json:"packets"`
-	Bytes   classes `json:"bytes"`
-	Dropped classes `json:"dropped_packets"`
+	Port    string     `json:"port"`
+	Packets priorities `json:"packets"`
+	Bytes   priorities `json:"bytes"`
+	Dropped priorities `json:"dropped_packets"`
 }
 
 func queuesOf(_ *observe.Switch, p *observe.Port) queuePort {

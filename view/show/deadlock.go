@@ -107,7 +107,7 @@ func blind(all []Declared) string {
 	}
 }
 
-func place(p observe.Place) string { return p.Port + ":" + strconv.Itoa(p.Class) }
+func place(p observe.Place) string { return p.Port + ":" + strconv.Itoa(p.Priority) }
 
 func lasting(f observe.Finding) string {
 	if f.Over == 0 {
@@ -226,7 +226,7 @@ func Deadlocks() View[Declared] {
 		Tables: one(table{header: []string{"Declared at", "Queue", "Priority group", "Trigger", "On loop", "State", "Label"}, left: 7},
 			func(t *table, d Declared) {
 				for _, f := range d.Findings {
-					t.add(clock(f.At), place(f.Queue), place(f.Bucket), names.of(f.Trigger), yesNo[f.OnLoop], lasting(f), names.label(f.Label))
+					t.add(clock(f.At), place(f.Queue), place(f.PG), names.of(f.Trigger), yesNo[f.OnLoop], lasting(f), names.label(f.Label))
 				}
 			}),
 	}
@@ -257,7 +257,7 @@ func Actions() View[Declared] {
 		Tables: one(table{header: []string{"Since", "Action", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7},
 			func(t *table, d Declared) {
 				for _, m := range d.Actions {
-					t.add(clock(m.Since), amount(m), orAll(m.Bucket), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
+					t.add(clock(m.Since), amount(m), orAll(m.PG), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
 				}
 			}),
 	}
@@ -301,7 +301,7 @@ func Labels() View[labelled] {
 		Tables: one(table{header: []string{"Port", "Priority", "Paused", "Label in", "XOFF", "Label out"}, left: 6},
 			func(t *table, l labelled) {
 				for _, l := range l.labels {
-					t.add(l.Port, strconv.Itoa(l.Class), yesNo[l.Paused], names.label(l.In), yesNo[l.XOFF], names.label(l.Out))
+					t.add(l.Port, strconv.Itoa(l.Priority), yesNo[l.Paused], names.label(l.In), yesNo[l.XOFF], names.label(l.Out))
 				}
 			}),
 	}

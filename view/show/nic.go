@@ -27,10 +27,10 @@ func ShowNICs(ctx context.Context, w io.Writer, nics, switches []control.Endpoin
 	return cmp.Or(NICs(w, answers, some, fabric), silent, mute)
 }
 
-// NICs writes the classes of all NICs, and where frames were lost.
+// NICs writes the priorities of all NICs, and where frames were lost.
 func NICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers []observe.Switch) error {
-	classes := table{
-		header: []string{"NIC", "Class", "Sent", "Received", "Paused", "Times", "Total MS", "Send queue", "Receive buffer", "Pauses sent"},
+	priorities := table{
+		header: []string{"NIC", "Priority", "Sent", "Received", "Paused", "Times", "Total MS", "Send queue", "Receive buffer", "Pauses sent"},
 		left:   1,
 	}
 	host := table{title: "\nLost in the hosts", header: []string{"Host", "Send queue", "Device queue", "Sockets", "Other"}, left: 1}
@@ -42,7 +42,7 @@ func NICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers 
 	var slow []string
 	for i := range nics {
 		n := &nics[i]
-		addNICClasses(&classes, n)
+		addNICPriorities(&priorities, n)
 		own, l := n.InHost, n.OnArrival
 		host.add(n.Name, Thousands(own.SendQueue), Thousands(own.Device), Thousands(own.Sockets), Thousands(own.Other))
 		fabric.add(n.Name+" on arrival", Thousands(l.Lossless), Thousands(l.Lossy), Thousands(l.Ring))
@@ -53,7 +53,7 @@ func NICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers 
 	if len(slow) > 0 {
 		host.title = "\n" + strings.Join(slow, "\n") + "\n" + host.title
 	}
-	for _, t := range []table{classes, host, fabric} {
+	for _, t := range []table{priorities, host, fabric} {
 		if err := t.write(w); err != nil {
 			return err
 		}
@@ -61,14 +61,14 @@ func NICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers 
 	return nil
 }
 
-// addNICClasses adds the used classes of a NIC.
-func addNICClasses(t *table, n *observe.NIC) {
-	for class := range n.Classes {
-		k := &n.Classes[class]
+// addNICPriorities adds the used priorities of a NIC.
+func addNICPriorities(t *table, n *observe.NIC) {
+	for priority := range n.Priorities {
+		k := &n.Priorities[priority]
 		if k.Sent+k.Received+k.Pause.Count+k.PauseSent == 0 {
 			continue
 		}
-		t.add(n.Name, strconv.Itoa(class), Thousands(k.Sent), Thousands(k.Received), yesNo[k.Paused], Thousands(k.Pause.Count), Milliseconds(k.Pause.Total(k.Paused, n.At)),
+		t.add(n.Name, strconv.Itoa(priority), Thousands(k.Sent), Thousands(k.Received), yesNo[k.Paused], Thousands(k.Pause.Count), Milliseconds(k.Pause.Total(k.Paused, n.At)),
 			Thousands(k.Send.Bytes), Thousands(k.Receive.Bytes), Thousands(k.PauseSent))
 	}
 }

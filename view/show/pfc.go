@@ -11,21 +11,21 @@ import (
 	"softswitch/unit"
 )
 
-// classes are numbers by class.
-type classes [unit.Priorities]uint64
+// priorities are numbers by priority.
+type priorities [unit.Priorities]uint64
 
-func (c classes) less(old classes) classes {
+func (c priorities) less(old priorities) priorities {
 	for i := range c {
 		c[i] -= old[i]
 	}
 	return c
 }
 
-func (c classes) cells(name string) []string {
+func (c priorities) cells(name string) []string {
 	return append([]string{name}, lists.Map(c[:], Thousands)...)
 }
 
-func sum(all ...[unit.Priorities]uint64) (s classes) {
+func sum(all ...[unit.Priorities]uint64) (s priorities) {
 	for _, a := range all {
 		for i, n := range a {
 			s[i] += n
@@ -34,20 +34,20 @@ func sum(all ...[unit.Priorities]uint64) (s classes) {
 	return s
 }
 
-// PFCCounters are PFC frames by port and class since they were cleared.
+// PFCCounters are PFC frames by port and priority since they were cleared.
 type PFCCounters = since[PFCPort]
 
 type PFCPort struct {
 	Port    string       `json:"port"`
-	Rx      classes      `json:"rx"`
-	Tx      classes      `json:"tx"`
+	Rx      priorities   `json:"rx"`
+	Tx      priorities   `json:"tx"`
 	Pause   uint64       `json:"rx_pause_8023,omitempty"` // 802.3x PAUSE frames that were honoured
 	History []pfcHistory `json:"history"`
 }
 
 // pfcHistory is what received pauses did to an egress queue.
 type pfcHistory struct {
-	Class       int       `json:"priority"`
+	Priority    int       `json:"priority"`
 	Transitions uint64    `json:"rx_pause_transitions"`
 	Total       unit.Time `json:"total_rx_pause_ns"`
 	Recent      unit.Time `json:"recent_rx_pause_ns"`
@@ -69,7 +69,7 @@ func pfcOf(w *observe.Switch, p *observe.Port) PFCPort {
 	out := PFCPort{Port: p.Name, Pause: p.RxPause8023, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
 	for _, c := range w.Lossless {
 		h := pfcHistory{
-			Class: c, Transitions: p.Pause[c].Count, Total: p.Pause[c].Total(p.Paused[c], w.At),
+			Priority: c, Transitions: p.Pause[c].Count, Total: p.Pause[c].Total(p.Paused[c], w.At),
 			Recent: p.Pause[c].Last, RecentAt: p.Pause[c].Start, Paused: p.Paused[c],
 		}
 		if h.Paused {
@@ -94,7 +94,7 @@ func pfcHistoryTable(c PFCCounters) table {
 	}
 	for _, p := range c.Ports {
 		for _, h := range p.History {
-			t.add(p.Port, "PFC"+strconv.Itoa(h.Class), Thousands(h.Transitions), Milliseconds(h.Total), Milliseconds(h.Recent), clock(h.RecentAt))
+			t.add(p.Port, "PFC"+strconv.Itoa(h.Priority), Thousands(h.Transitions), Milliseconds(h.Total), Milliseconds(h.Recent), clock(h.RecentAt))
 		}
 	}
 	return t
@@ -187,7 +187,7 @@ func WatchdogStats(empty *bool) View[*observe.Watchdog] {
 				case q.Stormed:
 					status = "stormed"
 				}
-				t.add(fmt.Sprintf("%s:%d", q.Port, q.Class), status, pair(q.Detected, q.Restored),
+				t.add(fmt.Sprintf("%s:%d", q.Port, q.Priority), status, pair(q.Detected, q.Restored),
 					pair(q.All.Tx, q.All.TxDropped), pair(q.All.Rx, q.All.RxDropped), pair(q.Last.Tx, q.Last.TxDropped), pair(q.Last.Rx, q.Last.RxDropped))
 			}
 			return []table{t}

@@ -41,7 +41,7 @@ to-core0  UC4             0
 
 // A storm is told with what the watchdog makes of its queue now, and that there is none.
 func TestWatchdogStats(t *testing.T) {
-	w := &observe.Watchdog{Queues: []observe.WatchdogQueue{{Port: "a", Class: 3}, {Port: "b", Class: 3}, {Port: "c", Class: 3, Unwatched: true}, {Port: "d", Class: 4}}}
+	w := &observe.Watchdog{Queues: []observe.WatchdogQueue{{Port: "a", Priority: 3}, {Port: "b", Priority: 3}, {Port: "c", Priority: 3, Unwatched: true}, {Port: "d", Priority: 4}}}
 	for i := range 3 {
 		w.Queues[i].Detected = 2
 	}
@@ -106,7 +106,7 @@ func deadlocked(second string) []Declared {
 	b.setup = observe.Setup{Name: "s2", ID: 1, Detector: second, Ports: []observe.PortSetup{{Name: "to-s1"}, {Name: "to-h"}}}
 	a.Deadlocks.Declared = 1
 	a.Findings = []observe.Finding{{
-		At: unit.Second, Bucket: observe.Place{Port: "to-h", Class: 3}, Queue: observe.Place{Port: "to-s2", Class: 3},
+		At: unit.Second, PG: observe.Place{Port: "to-h", Priority: 3}, Queue: observe.Place{Port: "to-s2", Priority: 3},
 		Trigger: "1.1", Label: &observe.Label{Kind: "label", Initiator: "0.0", Seq: 7},
 		Causes: []observe.Cause{
 			{Type: "contention", At: "0.0", In: "0.0", OnLoop: true, Confidence: 70, Flows: []string{"0000000a", "0000000b"}},
@@ -114,9 +114,9 @@ func deadlocked(second string) []Declared {
 		},
 	}}
 	a.Actions = []observe.Action{
-		{Since: unit.Second, Action: "lossy-turn", Why: "w", Until: "u", Bucket: &observe.Place{Port: "to-h", Class: 3}, Queue: &observe.Place{Port: "to-s2", Class: 3}},
-		{Since: unit.Second, Action: "police", Why: "w", Until: "u", Bucket: &observe.Place{Port: "to-h", Class: 0}, Flow: "0000000a", Bytes: 500},
-		{Since: unit.Second, Action: "lend", Why: "w", Until: "u", Bucket: &observe.Place{Port: "to-h", Class: 3}, Bytes: 4096},
+		{Since: unit.Second, Action: "lossy-turn", Why: "w", Until: "u", PG: &observe.Place{Port: "to-h", Priority: 3}, Queue: &observe.Place{Port: "to-s2", Priority: 3}},
+		{Since: unit.Second, Action: "police", Why: "w", Until: "u", PG: &observe.Place{Port: "to-h", Priority: 0}, Flow: "0000000a", Bytes: 500},
+		{Since: unit.Second, Action: "lend", Why: "w", Until: "u", PG: &observe.Place{Port: "to-h", Priority: 3}, Bytes: 4096},
 	}
 	b.Findings = []observe.Finding{}
 	return []Declared{a, b}

@@ -16,13 +16,13 @@ import (
 // Order is what a page wants done to a lab.
 type Order struct {
 	// Do is "fail" or "heal" (Link); "impair", which is for both directions of a link (Link,
-	// Wire, where an empty one carries frames at once again); "storm" (Host, Class), "slow" (Host, Rate) or
-	// "normal" (Host); "start" or "stop", the flows of all hosts; "response", of all switches to
+	// Wire, where an empty one carries frames at once again); "storm" (Host, Priority), "slow" (Host, Rate)
+	// or "normal" (Host); "start" or "stop", the flows of all hosts; "response", of all switches to
 	// deadlocks, also those that stand (Response); "restart", all switches, with Detector and Response.
 	Do       string      `json:"do"`
 	Link     string      `json:"link,omitempty"`
 	Host     string      `json:"host,omitempty"`
-	Class    int         `json:"class,omitempty"`
+	Priority int         `json:"priority,omitempty"`
 	Rate     string      `json:"rate,omitempty"`
 	Detector string      `json:"detector,omitempty"`
 	Response string      `json:"response,omitempty"`
@@ -34,7 +34,7 @@ type Orders interface {
 	Fail(ctx context.Context, links ...netnslab.LinkState) error
 	Heal(ctx context.Context, links ...netnslab.LinkState) error
 	Impair(ctx context.Context, w config.Wire, links ...netnslab.LinkState) error
-	Storm(ctx context.Context, class int, hosts ...string) error
+	Storm(ctx context.Context, priority int, hosts ...string) error
 	Slow(ctx context.Context, rate unit.Rate, hosts ...string) error
 	Normal(ctx context.Context, hosts ...string) error
 	Start(ctx context.Context, hosts ...string) error
@@ -111,7 +111,7 @@ func behave(ctx context.Context, to Orders, w *wiring, o Order) error {
 	case !slices.Contains(names, o.Host):
 		return senseless("no host %q%s", o.Host, strictyaml.DidYouMean(o.Host, names))
 	case o.Do == "storm":
-		return to.Storm(ctx, o.Class, o.Host)
+		return to.Storm(ctx, o.Priority, o.Host)
 	case o.Do == "slow":
 		rate, err := unit.ParseRate(o.Rate)
 		if err != nil {

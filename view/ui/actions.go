@@ -23,10 +23,10 @@ var begins = map[detect.Action]string{
 }
 
 // acted notes that an action begins or ends: at a queue, or for what comes in by a
-// bucket's port.
+// priority group's port.
 func (m *model) acted(e oracle.Entry) {
 	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
-	at := At{d, int(e.OutClass)}
+	at := At{d, int(e.OutPriority)}
 	if e.Action == detect.ActionPolice || e.Action == detect.ActionUnpolice {
 		at, ok = m.upstream(e)
 	}

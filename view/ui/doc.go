@@ -17,8 +17,8 @@
 // page that needs no server), show.go (runs told in acts), page/ (what the browser runs).
 //
 // Directions: a link has two, 2l from its end A to its end B and 2l+1 back. The queue that
-// transmits on a direction and the bucket that its frames are charged to at the far end are
-// both named by that direction and a class.
+// transmits on a direction and the priority group that its frames are charged to at the far end are
+// both named by that direction and a priority.
 //
 // Invariants:
 //   - bounded: the history holds at most historyMax states and historyBytes bytes, a

@@ -79,7 +79,7 @@ func TestNamedByAnyDeclarer(t *testing.T) {
 	}
 	says := func(q oracle.Queue, typ event.Type) {
 		b, _ := s.m.w.fabric.Down(loop[0])
-		e := event.Event{Type: typ, Port: b.Port, Class: 3, Out: q.Port, OutClass: 3, OnLoop: true}
+		e := event.Event{Type: typ, Port: b.Port, Priority: 3, Out: q.Port, OutPriority: 3, OnLoop: true}
 		if typ == event.Cause {
 			e.Cause, e.Rank, e.Confidence, e.Trigger, e.In, e.Flow = detect.CauseContention, 1, 70, q.NodePort, b.Port, flow
 		}

@@ -40,12 +40,12 @@ type model struct {
 	lastAt    unit.Time            // when it was over
 	breaker   string               // the last action on a deadlock that made its loop move, "" for none
 	lingers   unit.Time            // how long that is still told of
-	paused    []bool               // by direction and class
+	paused    []bool               // by direction and priority
 	down      []bool               // by direction: the port that it leaves is down
 	silent    []bool               // by node
-	storming  []int                // by node: classes that it pauses without end
+	storming  []int                // by node: priorities that it pauses without end
 	slow      []bool               // by node: a host that drains slowly
-	buckets   []bucket             // by direction and class: the bucket at its far end, by its events
+	pgs       []pg                 // by direction and priority: the priority group at its far end, by its events
 	waits     map[edge]hold        // what waits where
 	actions   map[Action]unit.Time // in effect, since when
 	declared  *Declared
@@ -82,19 +82,19 @@ type tick struct {
 // breaks are over before anybody has seen them.
 const lingers = 2 * unit.Second
 
-// bucket is what the events of a bucket say: whether it is XOFF, since when, and how many
+// pg is what the events of a priority group say: whether it is XOFF, since when, and how many
 // bytes it held then.
-type bucket struct {
+type pg struct {
 	at    unit.Time
 	bytes int
 	xoff  bool
 }
 
-// edge is that a bucket that is XOFF holds bytes in a paused queue, both by direction and
-// class, the bucket by those of the queue upstream.
+// edge is that a priority group that is XOFF holds bytes in a paused queue, both by direction and
+// priority, the priority group by those of the queue upstream.
 type edge struct{ from, to At }
 
-// hold is how many, and the bucket's XON.
+// hold is how many, and the priority group's XON.
 type hold struct{ bytes, xon int }
 
 // snap is a switch's counters now, at the beginning of the present window, and at that of
@@ -109,7 +109,7 @@ type snap struct {
 func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 	return &model{
 		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck), lingers: lingers,
-		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, actions: map[Action]unit.Time{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
+		pgs: make([]pg, len(w.far)*unit.Priorities), waits: map[edge]hold{}, actions: map[Action]unit.Time{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
 		truly: map[int]bool{}, namedFlows: map[detect.FlowID]bool{}, namedHosts: map[int]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
 		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: make([]bool, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
@@ -154,14 +154,14 @@ func (m *model) add(e oracle.Entry) {
 	switch e.Type {
 	case event.Paused:
 		if d, ok := out(); ok {
-			m.paused[d*unit.Priorities+int(e.OutClass)] = true
+			m.paused[d*unit.Priorities+int(e.OutPriority)] = true
 			m.pauses++
 		}
 	case event.Resumed, event.Expired:
 		if d, ok := out(); ok {
-			m.paused[d*unit.Priorities+int(e.OutClass)] = false
+			m.paused[d*unit.Priorities+int(e.OutPriority)] = false
 			m.moves++
-			maps.DeleteFunc(m.waits, func(w edge, _ hold) bool { return w.to == At{d, int(e.OutClass)} })
+			maps.DeleteFunc(m.waits, func(w edge, _ hold) bool { return w.to == At{d, int(e.OutPriority)} })
 		}
 	case event.XOFF, event.XON:
 		m.crossed(e)
@@ -175,10 +175,10 @@ func (m *model) add(e oracle.Entry) {
 		}
 	case event.HostStorm:
 		m.storming[m.w.index[e.Node]]++
-		m.tell(e.At, "storm", "%s storms: it pauses class %d without end", m.name(e.Node), e.Class)
+		m.tell(e.At, "storm", "%s storms: it pauses priority %d without end", m.name(e.Node), e.Priority)
 	case event.HostStormOver:
 		m.storming[m.w.index[e.Node]]--
-		m.tell(e.At, "storm", "the storm of %s in class %d is over", m.name(e.Node), e.Class)
+		m.tell(e.At, "storm", "the storm of %s in priority %d is over", m.name(e.Node), e.Priority)
 	case event.HostSlow:
 		m.slow[m.w.index[e.Node]] = true
 		m.tell(e.At, "storm", "%s is slow: it drains %d kbit/s", m.name(e.Node), e.Bytes)
@@ -197,7 +197,7 @@ func (m *model) add(e oracle.Entry) {
 	}
 }
 
-// forget takes it that a node restarted: its buckets are empty, its queues not paused, and no
+// forget takes it that a node restarted: its priority groups are empty, its queues not paused, and no
 // action is in effect at it.
 func (m *model) forget(e oracle.Entry) {
 	m.now = e.At
@@ -211,7 +211,7 @@ func (m *model) forget(e oracle.Entry) {
 		away = append(away, d)
 		m.down[d] = false
 		clear(m.paused[d*unit.Priorities : (d+1)*unit.Priorities])
-		clear(m.buckets[(d^1)*unit.Priorities : ((d^1)+1)*unit.Priorities])
+		clear(m.pgs[(d^1)*unit.Priorities : ((d^1)+1)*unit.Priorities])
 	}
 	maps.DeleteFunc(m.waits, func(w edge, _ hold) bool {
 		return slices.Contains(away, w.from.Dir^1) || slices.Contains(away, w.to.Dir)
@@ -242,39 +242,39 @@ func (m *model) link(e oracle.Entry) {
 	}
 }
 
-// upstream is a bucket as the page has it: the queue that transmits to it.
+// upstream is a priority group as the page has it: the queue that transmits to it.
 func (m *model) upstream(e oracle.Entry) (at At, ok bool) {
 	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Port}]
-	return At{d ^ 1, int(e.Class)}, ok
+	return At{d ^ 1, int(e.Priority)}, ok
 }
 
-// crossed notes that a bucket went XOFF or XON.
+// crossed notes that a priority group went XOFF or XON.
 func (m *model) crossed(e oracle.Entry) {
 	at, ok := m.upstream(e)
 	if !ok {
 		return
 	}
-	m.buckets[at.Dir*unit.Priorities+at.Class] = bucket{e.At, int(e.Bytes), e.Type == event.XOFF}
+	m.pgs[at.Dir*unit.Priorities+at.Priority] = pg{e.At, int(e.Bytes), e.Type == event.XOFF}
 	if e.Type == event.XON {
 		maps.DeleteFunc(m.waits, func(w edge, _ hold) bool { return w.from == at })
 	}
 }
 
-// held notes how many bytes of a bucket wait in a paused queue.
+// held notes how many bytes of a priority group wait in a paused queue.
 func (m *model) held(e oracle.Entry) {
 	from, wired := m.upstream(e)
 	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
 	if !wired || !ok {
 		return
 	}
-	if w := (edge{from, At{d, int(e.OutClass)}}); e.Bytes > 0 {
+	if w := (edge{from, At{d, int(e.OutPriority)}}); e.Bytes > 0 {
 		m.waits[w] = hold{int(e.Bytes), int(e.Limit)}
 	} else {
 		delete(m.waits, w)
 	}
 }
 
-// label notes that a label went on: by a pause of the bucket, to its upstream, or by a
+// label notes that a label went on: by a pause of the priority group, to its upstream, or by a
 // message to the node that the queue transmits to.
 func (m *model) label(e oracle.Entry) {
 	switch e.Step {
@@ -303,7 +303,7 @@ func (m *model) origins(e oracle.Entry) int {
 }
 
 func (m *model) declare(e oracle.Entry) {
-	q := oracle.Queue{NodePort: unit.NodePort{Node: e.Node, Port: e.Out}, Class: e.OutClass}
+	q := oracle.Queue{NodePort: unit.NodePort{Node: e.Node, Port: e.Out}, Priority: e.OutPriority}
 	at, ok := m.w.queue(q)
 	if !ok {
 		return
@@ -516,13 +516,13 @@ func (m *model) counted(s *State, node int) {
 	}
 }
 
-// groups adds what the buckets of a port hold: by the switch's counters, or by the events
+// groups adds what the priority groups of a port hold: by the switch's counters, or by the events
 // since these were read.
 func (m *model) groups(s *State, node, i int, port *observe.Port, shared int) {
 	in := m.w.nodes[node].Ports[i] ^ 1
 	for c := range port.Group {
 		g := Group{At: At{in, c}, Bytes: port.Group[c].Bytes, XOFF: port.XOFF[c]}
-		if b := m.buckets[in*unit.Priorities+c]; b.at > m.snaps[node].at {
+		if b := m.pgs[in*unit.Priorities+c]; b.at > m.snaps[node].at {
 			g.Bytes, g.XOFF = b.bytes, b.xoff
 		}
 		if g.Bytes > 0 {

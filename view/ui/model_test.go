@@ -178,7 +178,7 @@ func (s *script) queue(from, to string) oracle.Queue {
 	w := s.m.w
 	for d := range w.far {
 		if w.nodes[w.from(d)].Name == from && w.nodes[w.to(d)].Name == to {
-			return oracle.Queue{NodePort: w.far[d^1], Class: 3}
+			return oracle.Queue{NodePort: w.far[d^1], Priority: 3}
 		}
 	}
 	s.Fatalf("no link from %s to %s", from, to)
@@ -204,13 +204,13 @@ func (s *script) now(e event.Event) *event.Event {
 	return &e
 }
 
-// block makes q wait for the bucket behind it, which holds bytes in next.
+// block makes q wait for the priority group behind it, which holds bytes in next.
 func (s *script) block(q, next oracle.Queue) {
 	s.Helper()
 	b, _ := s.m.w.fabric.Down(q)
-	s.add(b.Node, event.Event{Type: event.XOFF, Port: b.Port, Class: 3, Out: next.Port, OutClass: 3, Period: 1, Bytes: 40000, Limit: 1000})
-	s.add(q.Node, event.Event{Type: event.Paused, Out: q.Port, OutClass: 3, Period: 1, HasPeriod: true})
-	s.add(b.Node, event.Event{Type: event.Held, Port: b.Port, Class: 3, Out: next.Port, OutClass: 3, Bytes: 30000, Limit: 1000})
+	s.add(b.Node, event.Event{Type: event.XOFF, Port: b.Port, Priority: 3, Out: next.Port, OutPriority: 3, Period: 1, Bytes: 40000, Limit: 1000})
+	s.add(q.Node, event.Event{Type: event.Paused, Out: q.Port, OutPriority: 3, Period: 1, HasPeriod: true})
+	s.add(b.Node, event.Event{Type: event.Held, Port: b.Port, Priority: 3, Out: next.Port, OutPriority: 3, Bytes: 30000, Limit: 1000})
 }
 
 func (s *script) state() State {
@@ -262,7 +262,7 @@ func TestModel(t *testing.T) {
 	}
 	b, _ := s.m.w.fabric.Down(loop[0])
 	trigger := unit.NodePort{Node: b.Node, Port: b.Port}
-	s.add(loop[1].Node, event.Event{Type: event.Deadlock, Port: b.Port, Class: 3, Out: loop[1].Port, OutClass: 3, Trigger: trigger, OnLoop: true})
+	s.add(loop[1].Node, event.Event{Type: event.Deadlock, Port: b.Port, Priority: 3, Out: loop[1].Port, OutPriority: 3, Trigger: trigger, OnLoop: true})
 	st = s.state()
 	d := st.Declared
 	if d == nil || !d.True || d.Trigger < 0 || s.m.w.nodes[d.Trigger].Name != s.m.w.fabric.Name(trigger.Node) || d.After != ms(s.at-onset) {
@@ -273,7 +273,7 @@ func TestModel(t *testing.T) {
 	}
 	cause := event.Event{
 		Type: event.Cause, Cause: detect.CauseContention, Rank: 1, Confidence: 70, Trigger: loop[1].NodePort, In: b.Port, OnLoop: true,
-		Port: b.Port, Class: 3, Out: loop[1].Port, OutClass: 3,
+		Port: b.Port, Priority: 3, Out: loop[1].Port, OutPriority: 3,
 	}
 	for flow, of := range s.m.w.flows {
 		if cause.Flow = flow; of.name == s.m.w.hosts[0].Flows[0].Name {
@@ -296,7 +296,7 @@ func TestModel(t *testing.T) {
 	if !strings.Contains(st.Words, "Likely cause: "+strings.ReplaceAll(want, " (70 %)", "")+" (right in 74 of 100 such cases).") || d.Cause != "" {
 		t.Errorf("words: %s; want: %s; the state before has the cause %q", st.Words, want, d.Cause)
 	}
-	s.add(loop[0].Node, event.Event{Type: event.Resumed, Out: loop[0].Port, OutClass: 3})
+	s.add(loop[0].Node, event.Event{Type: event.Resumed, Out: loop[0].Port, OutPriority: 3})
 	st = s.state()
 	if st.Deadlock == nil || !st.Deadlock.Over || !strings.Contains(st.Words, "The deadlock ended at ") {
 		t.Fatalf("the loop is open again: %+v", st)
@@ -319,7 +319,7 @@ func TestModelAnew(t *testing.T) {
 	for i, q := range loop {
 		s.block(q, loop[(i+1)%len(loop)])
 	}
-	police := event.Event{Type: event.Acted, Action: detect.ActionPolice, Port: loop[1].Port, Class: 3, Out: loop[1].Port, OutClass: 3, Bytes: 5}
+	police := event.Event{Type: event.Acted, Action: detect.ActionPolice, Port: loop[1].Port, Priority: 3, Out: loop[1].Port, OutPriority: 3, Bytes: 5}
 	for _, q := range loop[1:3] {
 		e := police
 		b, _ := s.m.w.fabric.Down(loop[slices.Index(loop, q)-1])
@@ -356,7 +356,7 @@ func TestModelFalseAlarm(t *testing.T) {
 	s := newScript(t)
 	loop := s.loop(s.ring()...)
 	s.block(loop[0], loop[1])
-	s.add(loop[1].Node, event.Event{Type: event.Deadlock, Port: 0, Class: 3, Out: loop[1].Port, OutClass: 3})
+	s.add(loop[1].Node, event.Event{Type: event.Deadlock, Port: 0, Priority: 3, Out: loop[1].Port, OutPriority: 3})
 	st := s.state()
 	if st.Declared == nil || st.Declared.True || st.Log[len(st.Log)-1].Kind != "false" || !strings.Contains(st.Words, "which is not on the loop") {
 		t.Errorf("a false alarm: %+v", st)
@@ -369,7 +369,7 @@ func TestModelBoundsLog(t *testing.T) {
 	s := newScript(t)
 	q := s.loop(s.ring()...)[0]
 	for i := range 1000 {
-		s.add(q.Node, event.Event{Type: event.Acted, Action: detect.ActionDrop, Port: q.Port, Out: q.Port, Class: 3, OutClass: 3, Bytes: int32(i + 1)})
+		s.add(q.Node, event.Event{Type: event.Acted, Action: detect.ActionDrop, Port: q.Port, Out: q.Port, Priority: 3, OutPriority: 3, Bytes: int32(i + 1)})
 	}
 	st := s.state()
 	if n := len(st.Log); n != actsMax+1 || st.Log[n-1].Text != "and 992 more events" {
@@ -377,8 +377,8 @@ func TestModelBoundsLog(t *testing.T) {
 	}
 }
 
-// TestModelWaits: what a bucket holds in a paused queue is told until the bucket goes XON or
-// the queue is let go, and so is what the bucket held when it crossed a threshold.
+// TestModelWaits: what a priority group holds in a paused queue is told until the priority group goes XON or
+// the queue is let go, and so is what the priority group held when it crossed a threshold.
 func TestModelWaits(t *testing.T) {
 	s := newScript(t)
 	loop := s.loop(s.ring()...)
@@ -390,12 +390,12 @@ func TestModelWaits(t *testing.T) {
 		t.Errorf("waits: %+v, want %+v", st.Waits, want)
 	}
 	b, _ := s.m.w.fabric.Down(loop[0])
-	s.add(b.Node, event.Event{Type: event.XON, Port: b.Port, Class: 3, Bytes: 900})
+	s.add(b.Node, event.Event{Type: event.XON, Port: b.Port, Priority: 3, Bytes: 900})
 	if st = s.state(); len(st.Waits) != 0 {
 		t.Errorf("after XON: %+v", st.Waits)
 	}
 	s.block(loop[0], loop[1])
-	s.add(loop[1].Node, event.Event{Type: event.Resumed, Out: loop[1].Port, OutClass: 3})
+	s.add(loop[1].Node, event.Event{Type: event.Resumed, Out: loop[1].Port, OutPriority: 3})
 	if st = s.state(); len(st.Waits) != 0 {
 		t.Errorf("after the queue was let go: %+v", st.Waits)
 	}
@@ -407,7 +407,7 @@ func TestModelSteps(t *testing.T) {
 	loop := s.loop(s.ring()...)
 	b, _ := s.m.w.fabric.Down(loop[0])
 	self, peer, next := s.m.w.fabric.Name(b.Node), s.m.w.fabric.Name(loop[0].Node), s.m.w.fabric.Name(loop[2].Node)
-	label := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Initiator: unit.NodePort{Node: b.Node, Port: b.Port}, Seq: 7}
+	label := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 3, Initiator: unit.NodePort{Node: b.Node, Port: b.Port}, Seq: 7}
 	for step, want := range map[detect.Step]string{
 		detect.StepMint:    self + " makes label " + self + "#7 for what comes from " + peer + ", and pauses it with that: it began to wait for " + self + " → " + next,
 		detect.StepForward: self + ": label " + self + "#7 came from " + next + " and goes on to " + peer + ", which waits for " + self + " → " + next,
@@ -419,16 +419,16 @@ func TestModelSteps(t *testing.T) {
 		detect.StepMiddle:  self + " takes label " + self + "#7 over as a middle switch, and pauses " + peer + " with that",
 		detect.StepVerify:  self + " begins to verify that what comes from " + peer + " is stuck",
 	} {
-		s.add(b.Node, event.Event{Type: event.Trace, Step: step, Port: b.Port, Class: 3, Out: loop[1].Port, OutClass: 3, Label: label})
+		s.add(b.Node, event.Event{Type: event.Trace, Step: step, Port: b.Port, Priority: 3, Out: loop[1].Port, OutPriority: 3, Label: label})
 		st := s.state()
-		if len(st.Steps) != 1 || st.Steps[0].Text != want || st.Steps[0].Queue == nil || st.Steps[0].Bucket == nil {
+		if len(st.Steps) != 1 || st.Steps[0].Text != want || st.Steps[0].Queue == nil || st.Steps[0].PG == nil {
 			t.Errorf("%v: %+v, want %s", step, st.Steps, want)
 		}
 	}
 	for range stepsMax + 5 {
 		s.add(b.Node, event.Event{Type: event.Trace, Step: detect.StepFail, Port: unit.NoPort, Out: unit.NoPort, Label: label})
 	}
-	if st := s.state(); len(st.Steps) != stepsMax || st.StepsLeft != 5 || st.Steps[0].Queue != nil || st.Steps[0].Bucket != nil {
+	if st := s.state(); len(st.Steps) != stepsMax || st.StepsLeft != 5 || st.Steps[0].Queue != nil || st.Steps[0].PG != nil {
 		t.Errorf("%d steps and %d more; the first %+v", len(st.Steps), st.StepsLeft, st.Steps[0])
 	}
 }
@@ -448,10 +448,10 @@ func TestSlowMotion(t *testing.T) {
 			before := len(states)
 			for range r.IntN(800) {
 				if pauses++; r.IntN(100) == 0 {
-					s.add(q.Node, event.Event{Type: event.HostStorm, Class: unit.Priority(len(told) % unit.Priorities)})
+					s.add(q.Node, event.Event{Type: event.HostStorm, Priority: unit.Priority(len(told) % unit.Priorities)})
 					told[ms(s.at)] = true
 				}
-				s.add(q.Node, event.Event{Type: event.Paused, Out: q.Port, OutClass: 3, Period: uint8(pauses), HasPeriod: true})
+				s.add(q.Node, event.Event{Type: event.Paused, Out: q.Port, OutPriority: 3, Period: uint8(pauses), HasPeriod: true})
 				s.m.settle()
 				shown.instant(s.m, func(st State) { states = append(states, st) })
 			}
@@ -498,7 +498,7 @@ func TestModelMeasures(t *testing.T) {
 		{detect.ActionFlush, detect.ActionAdmit, "discards", at},
 	} {
 		acts := func(a detect.Action) []Action {
-			s.add(q.Node, event.Event{Type: event.Acted, Action: a, Port: q.Port, Class: 3, Out: q.Port, OutClass: 3})
+			s.add(q.Node, event.Event{Type: event.Acted, Action: a, Port: q.Port, Priority: 3, Out: q.Port, OutPriority: 3})
 			return s.state().Actions
 		}
 		if got, want := acts(c.begins), []Action{{c.at, c.what}}; !slices.Equal(got, want) {

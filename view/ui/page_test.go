@@ -39,13 +39,13 @@ func TestPageDeadlock(t *testing.T) {
 	tab.Await("document.body.dataset.status === 'deadlock'")
 	tab.Shot("sim-deadlock")
 	for what, expr := range map[string]string{
-		"a loop of four links":             "document.querySelectorAll('#lanes .lane.core').length === 4",
-		"its order":                        "[...document.querySelectorAll('.step-text')].map((e) => e.textContent).join('') === '1234'",
-		"pauses with their class in words": "[...document.querySelectorAll('[data-paused] text')].every((e) => e.textContent === '‖3')",
-		"a link that is down":              "document.querySelectorAll('#lanes .lane.down').length === 4",
-		"the trigger":                      "document.querySelector('[data-trigger]').dataset.trigger === 'agg0-0'",
-		"the loop in words":                "/DEADLOCK of class 3.*(core0|core1).*wait for one another.*Likely cause: .* \\(right in \\d+ of 100 such cases\\)/.test($('words').textContent)",
-		"a buffer above XOFF":              "document.querySelector('#nodes .fill.off') !== null",
+		"a loop of four links":                "document.querySelectorAll('#lanes .lane.core').length === 4",
+		"its order":                           "[...document.querySelectorAll('.step-text')].map((e) => e.textContent).join('') === '1234'",
+		"pauses with their priority in words": "[...document.querySelectorAll('[data-paused] text')].every((e) => e.textContent === '‖3')",
+		"a link that is down":                 "document.querySelectorAll('#lanes .lane.down').length === 4",
+		"the trigger":                         "document.querySelector('[data-trigger]').dataset.trigger === 'agg0-0'",
+		"the loop in words":                   "/DEADLOCK of priority 3.*(core0|core1).*wait for one another.*Likely cause: .* \\(right in \\d+ of 100 such cases\\)/.test($('words').textContent)",
+		"a buffer above XOFF":                 "document.querySelector('#nodes .fill.off') !== null",
 	} {
 		if !tab.Is(expr) {
 			t.Errorf("the page does not show %s; it says: %s", what, tab.Text("#words"))
@@ -179,7 +179,7 @@ events:
 	tab.Run("go(0)")
 	tab.Click("#next")
 	for what, expr := range map[string]string{
-		"the storm as the first event": "/h2 storms: it pauses class 3 without end/.test($('entries').textContent)",
+		"the storm as the first event": "/h2 storms: it pauses priority 3 without end/.test($('entries').textContent)",
 		"a mark at the host":           "document.querySelector('[data-storm]').dataset.storm === 'h2'",
 		"it in words":                  "/h2 storms/.test($('words').textContent)",
 	} {
@@ -189,7 +189,7 @@ events:
 	}
 	tab.Shot("storm")
 	tab.Run("go(states.length - 1)")
-	if tab.Is("document.querySelector('[data-storm]')") || !tab.Is("/the storm of h2 in class 3 is over/.test($('entries').textContent)") {
+	if tab.Is("document.querySelector('[data-storm]')") || !tab.Is("/the storm of h2 in priority 3 is over/.test($('entries').textContent)") {
 		t.Error("the storm does not end")
 	}
 	tab.Run("go(stateAt(80))")

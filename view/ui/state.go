@@ -72,11 +72,11 @@ type Link struct {
 	Y2 float64 `json:"y2"`
 }
 
-// At is a direction and a class: the queue that transmits there, or the bucket at its far
+// At is a direction and a priority: the queue that transmits there, or the priority group at its far
 // end.
 type At struct {
-	Dir   int `json:"d"`
-	Class int `json:"c"`
+	Dir      int `json:"d"`
+	Priority int `json:"c"`
 }
 
 // State is a fabric at one instant, and what happened since the state before.
@@ -102,7 +102,7 @@ type State struct {
 	// were.
 	Steps     []Step `json:"steps,omitempty"`
 	StepsLeft int    `json:"steps_left,omitempty"`
-	// Waits say which bucket waits for which queue.
+	// Waits say which priority group waits for which queue.
 	Waits []Wait `json:"waits,omitempty"`
 	// Actions are what responses have done and not undone yet.
 	Actions []Action `json:"actions,omitempty"`
@@ -153,7 +153,7 @@ func (s *State) add(before *State) {
 	}
 }
 
-// Group is an ingress priority group: the bucket at the far end of a direction.
+// Group is the ingress priority group at the far end of a direction.
 type Group struct {
 	At
 	Bytes int `json:"b"`
@@ -211,10 +211,10 @@ type Sending struct {
 	CNPs     uint64  `json:"cnps"`
 }
 
-// compare orders queues by direction and class.
-func (q At) compare(r At) int { return cmp.Or(q.Dir-r.Dir, q.Class-r.Class) }
+// compare orders queues by direction and priority.
+func (q At) compare(r At) int { return cmp.Or(q.Dir-r.Dir, q.Priority-r.Priority) }
 
-// Wait is that a bucket that is XOFF, at the far end of the queue From, holds bytes in the
+// Wait is that a priority group that is XOFF, at the far end of the queue From, holds bytes in the
 // paused queue To: From waits for To. It does so for good, as far as To is concerned, while
 // these are more than XON.
 type Wait struct {
@@ -239,11 +239,11 @@ func (m Action) compare(n Action) int {
 type Step struct {
 	T float64 `json:"t"` // as State.T
 	// Kind is that of detect.Step.
-	Kind   string `json:"k"`
-	Node   int    `json:"n"`
-	Queue  *At    `json:"q,omitempty"` // that it is about
-	Bucket *At    `json:"b,omitempty"` // by the queue upstream
-	Text   string `json:"text"`
+	Kind  string `json:"k"`
+	Node  int    `json:"n"`
+	Queue *At    `json:"q,omitempty"` // that it is about
+	PG    *At    `json:"b,omitempty"` // by the queue upstream
+	Text  string `json:"text"`
 }
 
 // Label is a detector's label that was passed on: it goes against the frames, from the

@@ -19,10 +19,10 @@ func (m *model) step(e oracle.Entry) {
 	}
 	s := Step{T: ms(e.At - m.origin), Kind: e.Step.String(), Node: m.w.index[e.Node]}
 	if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok && e.Out != unit.NoPort {
-		s.Queue = &At{d, int(e.OutClass)}
+		s.Queue = &At{d, int(e.OutPriority)}
 	}
 	if at, ok := m.upstream(e); ok && e.Port != unit.NoPort {
-		s.Bucket = &at
+		s.PG = &at
 	}
 	s.Text = m.stepText(e, &s)
 	m.steps = append(m.steps, s)
@@ -33,8 +33,8 @@ func (m *model) stepText(e oracle.Entry, s *Step) string {
 	self := m.name(e.Node)
 	label := fmt.Sprintf("label %s#%d", m.name(e.Label.Initiator.Node), e.Label.Seq)
 	from, to, next := "", "", ""
-	if s.Bucket != nil {
-		from = m.w.nodes[m.w.from(s.Bucket.Dir)].Name
+	if s.PG != nil {
+		from = m.w.nodes[m.w.from(s.PG.Dir)].Name
 	}
 	if s.Queue != nil {
 		to, next = m.w.arrow(s.Queue.Dir), m.w.nodes[m.w.to(s.Queue.Dir)].Name

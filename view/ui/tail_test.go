@@ -174,9 +174,9 @@ func TestLongLogs(t *testing.T) {
 	}
 	var data []byte
 	for i := range events {
-		e := event.Event{At: unit.Time(i+1) * unit.Microsecond, Type: event.Paused, Out: 0, OutClass: 3, Period: uint8(i / 2), HasPeriod: true}
+		e := event.Event{At: unit.Time(i+1) * unit.Microsecond, Type: event.Paused, Out: 0, OutPriority: 3, Period: uint8(i / 2), HasPeriod: true}
 		if i%2 == 1 {
-			e = event.Event{At: e.At, Type: event.Resumed, Out: 0, OutClass: 3}
+			e = event.Event{At: e.At, Type: event.Resumed, Out: 0, OutPriority: 3}
 		}
 		data = a.node.Append(data, e)
 	}
@@ -257,7 +257,7 @@ func TestStatesOfWholeLogs(t *testing.T) {
 	v, logs := lateView(t)
 	begin := v.model.origin
 	for i, at := range []unit.Time{10 * unit.Millisecond, 30 * unit.Millisecond} {
-		logs[i].append(logs[i].node.Append(nil, event.Event{At: begin + at, Type: event.Paused, OutClass: 3, HasPeriod: true}))
+		logs[i].append(logs[i].node.Append(nil, event.Event{At: begin + at, Type: event.Paused, OutPriority: 3, HasPeriod: true}))
 	}
 	v.whole[0], v.whole[1] = begin+20*unit.Millisecond, begin+25*unit.Millisecond
 	want := func(pauses int, t0, t1 float64) {
@@ -302,7 +302,7 @@ func TestRecordingEndsWithItsRun(t *testing.T) {
 	stream.Begin(l.topology(v))
 	begin := v.model.origin
 	for i, at := range []unit.Time{10 * unit.Millisecond, 30 * unit.Millisecond} {
-		logs[i].append(logs[i].node.Append(nil, event.Event{At: begin + at, Type: event.Paused, OutClass: 3, HasPeriod: true}))
+		logs[i].append(logs[i].node.Append(nil, event.Event{At: begin + at, Type: event.Paused, OutPriority: 3, HasPeriod: true}))
 	}
 
 	l.until(begin + 20*unit.Millisecond)

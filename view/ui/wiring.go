@@ -135,7 +135,7 @@ func (w *wiring) to(dir int) int   { return w.index[w.far[dir].Node] }
 // queue is a queue as the page has it; ok is false if its port has no link.
 func (w *wiring) queue(q oracle.Queue) (at At, ok bool) {
 	d, ok := w.ports[q.NodePort]
-	return At{d, int(q.Class)}, ok
+	return At{d, int(q.Priority)}, ok
 }
 
 func (w *wiring) queues(all []oracle.Queue) (at []At) {

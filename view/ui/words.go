@@ -48,7 +48,7 @@ func (m *model) words(s *State) string {
 	d := s.Deadlock
 	switch {
 	case d != nil && !d.Over:
-		tell("DEADLOCK of %s for %s: %s wait for one another.", m.classes(d.Core), spanMS(d.For), m.loopText(d.Loops))
+		tell("DEADLOCK of %s for %s: %s wait for one another.", m.priorities(d.Core), spanMS(d.For), m.loopText(d.Loops))
 		parts = append(parts, m.declaredText(s.Declared))
 		if len(d.Victims) > 0 {
 			tell("Stuck behind it: %s.", m.list(d.Victims))
@@ -203,20 +203,20 @@ func (m *model) passing(s *State) []At {
 	return lists.Where(s.Paused, func(q At) bool { return !stuck[q] })
 }
 
-// list names queues and their classes.
+// list names queues and their priorities.
 func (m *model) list(all []At) string {
 	names := lists.Map(all, func(q At) string { return m.w.arrow(q.Dir) })
 	if n := len(names) - namedMax; n > 0 {
 		names = append(names[:namedMax], fmt.Sprintf("%d more", n))
 	}
-	return strings.Join(names, ", ") + " (" + m.classes(all) + ")"
+	return strings.Join(names, ", ") + " (" + m.priorities(all) + ")"
 }
 
-// classes are the classes of queues: "class 3", "classes 3, 4".
-func (m *model) classes(all []At) string {
+// priorities are the priorities of queues: "priority 3", "priorities 3, 4".
+func (m *model) priorities(all []At) string {
 	var seen [8]bool
 	for _, q := range all {
-		seen[q.Class] = true
+		seen[q.Priority] = true
 	}
 	var names []string
 	for c, on := range seen {
@@ -225,9 +225,9 @@ func (m *model) classes(all []At) string {
 		}
 	}
 	if len(names) == 1 {
-		return "class " + names[0]
+		return "priority " + names[0]
 	}
-	return "classes " + strings.Join(names, ", ")
+	return "priorities " + strings.Join(names, ", ")
 }
 
 func spanMS(ms float64) string {

@@ -35,7 +35,7 @@ local FLAGS = {
   [3] = { [1] = "proves a deadlock if it comes home", [2] = "has passed the initial trigger", [4] = "its owner has declared a deadlock", [8] = "the initial trigger is the host that the port faces" },
   [7] = { [1] = "a walk failed" },
   [8] = { [1] = "back upstream: no way round here" },
-  [10] = { [1] = "back upstream: a bucket has no reserve", [2] = "the loop moves already: lend what there is" },
+  [10] = { [1] = "back upstream: a priority group has no reserve", [2] = "the loop moves already: lend what there is" },
   [11] = { [1] = "the answer: room for so many" },
   [14] = { [1] = "the answer to a challenge", [2] = "the last counter that was believed" },
 }
@@ -64,7 +64,7 @@ local head = {
 local f = {
   version = ProtoField.uint8("itsy.version", "Version", base.DEC, nil, 0xf0),
   kind = ProtoField.uint8("itsy.kind", "Kind", base.DEC, KINDS, 0x0f),
-  class = ProtoField.uint8("itsy.class", "Class", base.DEC, nil, 0xe0),
+  priority = ProtoField.uint8("itsy.priority", "Priority", base.DEC, nil, 0xe0),
   flags = ProtoField.uint8("itsy.flags", "Flags", base.HEX, nil, 0x1f),
   initiator_node = ProtoField.uint16("itsy.initiator.node", "Initiator switch"),
   initiator_port = ProtoField.uint8("itsy.initiator.port", "Initiator port"),
@@ -93,7 +93,7 @@ local g = {
 local c = {
   version = ProtoField.uint8("clcm.version", "Version", base.DEC, nil, 0xf0),
   kind = ProtoField.uint8("clcm.kind", "Kind", base.DEC, { "election", "path" }, 0x0f),
-  class = ProtoField.uint8("clcm.class", "Class", base.DEC, nil, 0xe0),
+  priority = ProtoField.uint8("clcm.priority", "Priority", base.DEC, nil, 0xe0),
   phase = ProtoField.uint8("clcm.phase", "Phase", base.DEC, { [0] = "detection", "release" }, 0x1f),
   spuid = ProtoField.uint32("clcm.spuid", "SPUID", base.HEX),
   nonce = ProtoField.uint32("clcm.nonce", "Nonce", base.HEX),
@@ -107,7 +107,7 @@ local CLCM_HEAD_LEN, ELECTION_LEN, PATH_LEN, HOP_LEN, MAX_HOPS = 8, 12, 14, 5, 9
 local bad = ProtoExpert.new("itsy.malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
 local foreign = ProtoExpert.new("itsy.foreign", "The padding is neither zero nor ITSY", expert.group.UNDECODED, expert.severity.WARN)
 local cut = ProtoExpert.new("itsy.cut", "The capture has not kept all of the frame", expert.group.UNDECODED, expert.severity.WARN)
-local unpaused = ProtoExpert.new("itsy.class.not_enabled", "The frame does not speak of the TLV's class", expert.group.PROTOCOL, expert.severity.WARN)
+local unpaused = ProtoExpert.new("itsy.priority.not_enabled", "The frame does not speak of the TLV's priority", expert.group.PROTOCOL, expert.severity.WARN)
 local home = ProtoExpert.new("itsy.home", "A label came home", expert.group.SEQUENCE, expert.severity.NOTE)
 local declared = ProtoExpert.new("itsy.declared", "The label's owner has declared a deadlock", expert.group.SEQUENCE, expert.severity.NOTE)
 local forged = ProtoExpert.new("itsy.auth.wrong", "The authentication tag is wrong", expert.group.SECURITY, expert.severity.WARN)
@@ -163,7 +163,7 @@ end
 -- has reports whether a flag is among flags.
 local function has(flags, flag) return math.floor(flags / flag) % 2 == 1 end
 
--- add_flags adds the octet of class and flags: with the meanings of the flags that are set,
+-- add_flags adds the octet of priority and flags: with the meanings of the flags that are set,
 -- as far as they have one.
 local function add_flags(tvb, tree, meanings)
   local flags, said = tvb(7, 1):bitfield(3, 5), {}
@@ -171,7 +171,7 @@ local function add_flags(tvb, tree, meanings)
     local meaning = meanings[2 ^ i]
     if meaning and has(flags, 2 ^ i) then said[#said + 1] = meaning end
   end
-  tree:add(f.class, tvb(7, 1))
+  tree:add(f.priority, tvb(7, 1))
   local item = tree:add(f.flags, tvb(7, 1))
   if #said > 0 then item:append_text(": " .. table.concat(said, "; ")) end
 end
@@ -203,20 +203,20 @@ local function add_fields(tvb, tree)
   tree:add(f.trigger_port, tvb(15, 1))
   local item = tree:add(f.hops, tvb(16, 1))
   if kind == LABEL and has(tvb(7, 1):bitfield(3, 5), HOST) then
-    item:append_text(" (255ths of the pausing bucket's bytes that waited for that host)")
+    item:append_text(" (255ths of the pausing priority group's bytes that waited for that host)")
   end
   if HOPS_TEXT[kind] then item:append_text(HOPS_TEXT[kind]) end
   local period = tree:add(f.period, tvb(17, 1))
-  if kind >= QUERY and kind <= ACK then period:append_text(" (class of the initiator's bucket)") end
+  if kind >= QUERY and kind <= ACK then period:append_text(" (priority of the initiator's priority group)") end
   if kind >= CLAIM and kind <= BUBBLE then period:append_text(" (frames of room that the loop needs)") end
   item = tree:add(f.auth, tvb(18, 8))
   if is_zero(tvb(18, 8)) then item:append_text(" (off)") end
 end
 
--- summary is the TLV in a line: label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12.
+-- summary is the TLV in a line: label priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12.
 local function summary(tvb)
   local kind, flags = tvb(6, 1):bitfield(4, 4), tvb(7, 1):bitfield(3, 5)
-  local parts = { KINDS[kind], "class " .. tvb(7, 1):bitfield(0, 3) }
+  local parts = { KINDS[kind], "priority " .. tvb(7, 1):bitfield(0, 3) }
   if kind ~= 0 then
     parts[#parts + 1] = "from " .. node_port(tvb(8, 2), tvb(10, 1)) .. " seq " .. tvb(11, 2):uint()
     if not is_zero(tvb(13, 3)) then parts[#parts + 1] = "trigger " .. node_port(tvb(13, 2), tvb(15, 1)) end
@@ -494,15 +494,15 @@ local function dissect_itsy(tvb, pinfo, root, in_message, lost)
   return tree
 end
 
-local function add_clcm_class(tvb, tree)
-  tree:add(c.class, tvb(7, 1))
+local function add_clcm_priority(tvb, tree)
+  tree:add(c.priority, tvb(7, 1))
   tree:add(c.phase, tvb(7, 1))
 end
 
 local function judge_election(tvb, tree)
   if tvb(0, 2):bitfield(7, 9) ~= ELECTION_LEN - 2 then return "wrong TLV length; want 10" end
   if tvb:len() < ELECTION_LEN then return "truncated; want 12 octets" end
-  add_clcm_class(tvb, tree)
+  add_clcm_priority(tvb, tree)
   tree:add(c.spuid, tvb(8, 4))
   if tvb(7, 1):bitfield(3, 5) ~= 0 then return "unknown phase; want 0 for an election" end
   if is_zero(tvb(8, 4)) then return "SPUID 0; want 1 or more" end
@@ -513,7 +513,7 @@ local function judge_path_length(tvb, tree)
   if tvb:len() < PATH_LEN then return "truncated; want 14 octets and 5 a hop" end
   local hops, length = tvb(13, 1):uint(), tvb(0, 2):bitfield(7, 9) + 2
   local want = PATH_LEN + HOP_LEN * hops
-  add_clcm_class(tvb, tree)
+  add_clcm_priority(tvb, tree)
   tree:add(c.nonce, tvb(8, 4))
   tree:add(c.index, tvb(12, 1))
   tree:add(c.hops, tvb(13, 1))
@@ -545,17 +545,17 @@ local function judge_path(tvb, tree)
   return judge_path_hops(tvb, tree)
 end
 
--- clcm_summary is the message in a line: release class 3 nonce 01020304 hop 1 of 2.
+-- clcm_summary is the message in a line: release priority 3 nonce 01020304 hop 1 of 2.
 local function clcm_summary(tvb)
-  local class = tvb(7, 1):bitfield(0, 3)
+  local priority = tvb(7, 1):bitfield(0, 3)
   if tvb(6, 1):bitfield(4, 4) == ELECTION then
-    return string.format("election class %d SPUID %08x", class, tvb(8, 4):uint())
+    return string.format("election priority %d SPUID %08x", priority, tvb(8, 4):uint())
   end
   local nonce, index, hops = tvb(8, 4):uint(), tvb(12, 1):uint(), tvb(13, 1):uint()
   if tvb(7, 1):bitfield(3, 5) == 0 then
-    return string.format("detection class %d nonce %08x hops %d", class, nonce, hops)
+    return string.format("detection priority %d nonce %08x hops %d", priority, nonce, hops)
   end
-  return string.format("release class %d nonce %08x hop %d of %d", class, nonce, index, hops)
+  return string.format("release priority %d nonce %08x hop %d of %d", priority, nonce, index, hops)
 end
 
 local JUDGES = { [ELECTION] = judge_election, [PATH] = judge_path }
@@ -638,11 +638,11 @@ local function judge_diagnosis(tvb, tree)
   tree:add(g.data, tvb(at + 1, length - at - 1))
 end
 
--- diagnosis_summary is the message in a line: quest class 3 from 5.2 rank 9 about flow 0a0b0c0d
+-- diagnosis_summary is the message in a line: quest priority 3 from 5.2 rank 9 about flow 0a0b0c0d
 -- hops 2, answered.
 local function diagnosis_summary(tvb)
   local kind, flags = tvb(6, 1):bitfield(4, 4), tvb(7, 1):bitfield(3, 5)
-  local from = string.format("class %d from %s rank %d", tvb(7, 1):bitfield(0, 3), node_port(tvb(8, 2), tvb(10, 1)), tvb(11, 2):uint())
+  local from = string.format("priority %d from %s rank %d", tvb(7, 1):bitfield(0, 3), node_port(tvb(8, 2), tvb(10, 1)), tvb(11, 2):uint())
   local hops = " hops " .. tvb(DIAGNOSIS_HOPS[kind], 1):uint()
   if kind == LAP then return "lap " .. from .. hops end
   local answered = has(flags, ANSWERED) and ", answered" or ""

@@ -32,7 +32,7 @@ func TestScapy(t *testing.T) {
 	}
 	want := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	got := tshark(
-		t, file, "_ws.col.Protocol", "itsy.kind", "itsy.class", "itsy.initiator.node", "itsy.initiator.port", "itsy.seq",
+		t, file, "_ws.col.Protocol", "itsy.kind", "itsy.priority", "itsy.initiator.node", "itsy.initiator.port", "itsy.seq",
 		"itsy.trigger.node", "itsy.trigger.port", "itsy.hops", "itsy.period", "itsy.malformed", "clcm.malformed", "clcm.spuid", "_ws.malformed",
 	)
 	if len(got) != len(want) || len(want) < 400 {

@@ -107,7 +107,7 @@ func message(payload []byte) []byte {
 	return b
 }
 
-func pfc(enable unit.ClassSet, padding []byte) []byte {
+func pfc(enable unit.PrioritySet, padding []byte) []byte {
 	b := make([]byte, pfcframe.Len)
 	copy(pfcframe.Put(b, pfcframe.Frame{Src: src, Enable: enable, Quanta: [8]uint16{3: 65535}}), padding)
 	return b
@@ -124,7 +124,7 @@ func randomTLV(r *rand.Rand) itsyhdr.TLV {
 		return unit.NodePort{Node: unit.NodeID(r.IntN(1 << 16)), Port: unit.Port(r.IntN(unit.MaxPorts))}
 	}
 	t := itsyhdr.TLV{
-		Kind: itsyhdr.Kind(r.IntN(int(itsyhdr.KindFound) + 1)), Class: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)),
+		Kind: itsyhdr.Kind(r.IntN(int(itsyhdr.KindFound) + 1)), Priority: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)),
 		Initiator: port(), Seq: uint16(r.Uint32()), Hops: uint8(r.Uint32()), Period: uint8(r.Uint32()),
 	}
 	if r.IntN(2) == 0 {
@@ -149,12 +149,12 @@ func damage(r *rand.Rand, b []byte) []byte {
 
 // itsyFields are what fieldsOf has in that order.
 var itsyFields = []string{
-	"itsy.kind", "itsy.class", "itsy.flags", "itsy.initiator.node", "itsy.initiator.port", "itsy.seq", "itsy.trigger.node",
+	"itsy.kind", "itsy.priority", "itsy.flags", "itsy.initiator.node", "itsy.initiator.port", "itsy.seq", "itsy.trigger.node",
 	"itsy.trigger.port", "itsy.hops", "itsy.period", "itsy.auth", "_ws.col.Info", "_ws.expert.message",
 }
 
 func fieldsOf(t itsyhdr.TLV, before, expert string) string {
-	return fmt.Sprintf("%d\t%d\t0x%02x\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t0x%016x\t%s%v\t%s", uint8(t.Kind), t.Class, t.Flags, t.Initiator.Node, t.Initiator.Port,
+	return fmt.Sprintf("%d\t%d\t0x%02x\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t0x%016x\t%s%v\t%s", uint8(t.Kind), t.Priority, t.Flags, t.Initiator.Node, t.Initiator.Port,
 		t.Seq, t.Trigger.Node, t.Trigger.Port, t.Hops, t.Period, t.Auth, before, t, expert)
 }
 
@@ -233,19 +233,19 @@ func TestNothingToShow(t *testing.T) {
 // TestColumns: what the list of frames shows.
 func TestColumns(t *testing.T) {
 	label := itsyhdr.TLV{
-		Kind: itsyhdr.KindLabel, Class: 3, Flags: 1, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
+		Kind: itsyhdr.KindLabel, Priority: 3, Flags: 1, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
 		Trigger: unit.NodePort{Node: 7, Port: 1}, Hops: 3, Period: 12, Auth: 0xabc,
 	}
-	period := itsyhdr.TLV{Class: 3, Period: 1}
+	period := itsyhdr.TLV{Priority: 3, Period: 1}
 	cut := message(tlv(label))[:30]
 	frames := []frame{
 		{pcapng.Packet{Data: pfc(8, tlv(label))}, "PFC+ITSY\t" + pauseInfo + label.String()},
 		{pcapng.Packet{Data: pfc(8, tlv(period))}, "PFC+ITSY\t" + pauseInfo + period.String()},
 		{pcapng.Packet{Data: message(tlv(label))}, "ITSY\t" + label.String()},
 		{pcapng.Packet{Data: cut}, "ITSY\t [truncated; want 26 octets, there are 16]"},
-		{pcapng.Packet{Data: message(shpiner.AppendElection(nil, shpiner.Election{Class: 3, SPUID: 0xdeadbeef}))}, "CLCM\telection class 3 SPUID deadbeef"},
-		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))}, "ITSY\tlap class 3 from 5.2 rank 9 hops 3"},
-		{pcapng.Packet{Data: message(quest(3, 2, 5, 2, 9, 0x0a0b0c0d, 2))}, "ITSY\tquest class 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered"},
+		{pcapng.Packet{Data: message(shpiner.AppendElection(nil, shpiner.Election{Priority: 3, SPUID: 0xdeadbeef}))}, "CLCM\telection priority 3 SPUID deadbeef"},
+		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))}, "ITSY\tlap priority 3 from 5.2 rank 9 hops 3"},
+		{pcapng.Packet{Data: message(quest(3, 2, 5, 2, 9, 0x0a0b0c0d, 2))}, "ITSY\tquest priority 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered"},
 		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))[:100]}, "ITSY\t [truncated; want 417 octets, there are 86]"},
 	}
 	wantLines(t, tshark(t, writeCapture(t, frames), "_ws.col.Protocol", "_ws.col.Info"), frames)
@@ -253,7 +253,7 @@ func TestColumns(t *testing.T) {
 
 // TestExpert: what is worth a second look, and only that, is marked.
 func TestExpert(t *testing.T) {
-	mine := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Seq: 1, Initiator: unit.NodePort{Node: 5, Port: 1}} // interface 0 is of switch 5
+	mine := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 3, Seq: 1, Initiator: unit.NodePort{Node: 5, Port: 1}} // interface 0 is of switch 5
 	others := mine
 	others.Initiator.Node = 6
 	declared := others
@@ -267,7 +267,7 @@ func TestExpert(t *testing.T) {
 		{pcapng.Packet{Data: pfc(8, tlv(others)), Direction: pcapng.Inbound}, ""},
 		{pcapng.Packet{Data: pfc(8, tlv(unlabelled)), Direction: pcapng.Inbound}, ""},
 		{pcapng.Packet{Data: pfc(8, tlv(declared)), Direction: pcapng.Inbound}, "The label's owner has declared a deadlock"},
-		{pcapng.Packet{Data: pfc(0x10, tlv(others))}, "The frame does not speak of the TLV's class"},
+		{pcapng.Packet{Data: pfc(0x10, tlv(others))}, "The frame does not speak of the TLV's priority"},
 		{pcapng.Packet{Data: append(message(tlv(others)), 0)}, "message frame longer than 60 bytes"},
 		{pcapng.Packet{Data: message(tlv(others))[:58]}, "message frame shorter than 60 bytes"},
 		{pcapng.Packet{Data: message(nil)}, "a message that carries nothing"},
@@ -286,7 +286,7 @@ func TestExpert(t *testing.T) {
 }
 
 // clcmWant is what tshark prints of a CLCM payload by clcmFields.
-var clcmFields = []string{"clcm.kind", "clcm.class", "clcm.phase", "clcm.spuid", "clcm.nonce", "clcm.index", "clcm.hops", "clcm.egress", "_ws.expert.message"}
+var clcmFields = []string{"clcm.kind", "clcm.priority", "clcm.phase", "clcm.spuid", "clcm.nonce", "clcm.index", "clcm.hops", "clcm.egress", "_ws.expert.message"}
 
 func clcmWant(payload []byte) (want string, ok bool) {
 	if payload[6]&0xf == 1 {
@@ -294,7 +294,7 @@ func clcmWant(payload []byte) (want string, ok bool) {
 		if err != nil {
 			return clcmReason(err), false
 		}
-		return fmt.Sprintf("1\t%d\t0\t0x%08x\t\t\t\t\t", m.Class, m.SPUID), true
+		return fmt.Sprintf("1\t%d\t0\t0x%08x\t\t\t\t\t", m.Priority, m.SPUID), true
 	}
 	m, err := shpiner.ParsePath(payload, nil)
 	if err != nil {
@@ -304,7 +304,7 @@ func clcmWant(payload []byte) (want string, ok bool) {
 	for _, h := range m.Hops {
 		spuids, ports = append(spuids, fmt.Sprintf("0x%08x", h.SPUID)), append(ports, strconv.Itoa(int(h.Egress)))
 	}
-	return fmt.Sprintf("2\t%d\t%d\t%s\t0x%08x\t%d\t%d\t%s\t", m.Class, m.Phase, strings.Join(spuids, ","), m.Nonce, m.Index, len(m.Hops), strings.Join(ports, ",")), true
+	return fmt.Sprintf("2\t%d\t%d\t%s\t0x%08x\t%d\t%d\t%s\t", m.Priority, m.Phase, strings.Join(spuids, ","), m.Nonce, m.Index, len(m.Hops), strings.Join(ports, ",")), true
 }
 
 // clcmReason is the first part of what the dissector says: what is wrong.
@@ -346,22 +346,22 @@ func TestCLCM(t *testing.T) {
 }
 
 // lap and quest are these messages with nothing collected.
-func lap(class, hops uint8, node uint16, port uint8, rank uint16) []byte {
-	b := diagnosis(417, 1, class<<5, node, port, rank)
+func lap(priority, hops uint8, node uint16, port uint8, rank uint16) []byte {
+	b := diagnosis(417, 1, priority<<5, node, port, rank)
 	b[13] = hops
 	return b
 }
 
-func quest(class, flags uint8, node uint16, port uint8, rank uint16, about uint32, hops uint8) []byte {
-	b := diagnosis(121, 2, class<<5|flags, node, port, rank)
+func quest(priority, flags uint8, node uint16, port uint8, rank uint16, about uint32, hops uint8) []byte {
+	b := diagnosis(121, 2, priority<<5|flags, node, port, rank)
 	binary.BigEndian.PutUint32(b[13:], about)
 	b[21] = hops
 	return b
 }
 
 // diagnosis is the head of a message of n octets, as docs/format/itsy.md has it, and zeros.
-func diagnosis(n int, kind, classFlags uint8, node uint16, port uint8, rank uint16) []byte {
-	b := []byte{0xfe | uint8((n-2)>>8), uint8(n - 2), 0x02, 0x49, 0x54, 3, 1<<4 | kind, classFlags}
+func diagnosis(n int, kind, priorityFlags uint8, node uint16, port uint8, rank uint16) []byte {
+	b := []byte{0xfe | uint8((n-2)>>8), uint8(n - 2), 0x02, 0x49, 0x54, 3, 1<<4 | kind, priorityFlags}
 	b = binary.BigEndian.AppendUint16(b, node)
 	b = append(b, port)
 	b = binary.BigEndian.AppendUint16(b, rank)
@@ -375,13 +375,13 @@ func TestDiagnosis(t *testing.T) {
 	whole, refused := map[string]int{}, 0
 	for range 3000 {
 		// Few of these fields are out of range: a switch 0, a port 64, and so on.
-		class, node, port, rank := uint8(r.IntN(8)), uint16(1+r.IntN(1<<16-1)), uint8(r.IntN(unit.MaxPorts+1)), uint16(r.Uint32())
+		priority, node, port, rank := uint8(r.IntN(8)), uint16(1+r.IntN(1<<16-1)), uint8(r.IntN(unit.MaxPorts+1)), uint16(r.Uint32())
 		if r.IntN(32) == 0 {
 			node = 0
 		}
-		payload := lap(class, uint8(r.Uint32()), node, port, rank)
+		payload := lap(priority, uint8(r.Uint32()), node, port, rank)
 		if r.IntN(2) == 0 {
-			payload = quest(class, uint8(r.IntN(9)), node, port, rank, r.Uint32(), uint8(r.IntN(66)))
+			payload = quest(priority, uint8(r.IntN(9)), node, port, rank, r.Uint32(), uint8(r.IntN(66)))
 			if r.IntN(32) == 0 {
 				clear(payload[13:17])
 			}
@@ -409,7 +409,7 @@ func TestDiagnosis(t *testing.T) {
 		t.Fatalf("only %v whole messages, and refused %d", whole, refused)
 	}
 	got := tshark(
-		t, writeCapture(t, frames), "itsy.class", "itsy.diagnosis.owner.node", "itsy.diagnosis.owner.port", "itsy.diagnosis.rank", "itsy.diagnosis.about",
+		t, writeCapture(t, frames), "itsy.priority", "itsy.diagnosis.owner.node", "itsy.diagnosis.owner.port", "itsy.diagnosis.rank", "itsy.diagnosis.about",
 		"itsy.diagnosis.hops", "_ws.col.Info", "itsy.malformed",
 	)
 	for i := range got {
@@ -425,7 +425,7 @@ func diagnosisWant(m itsy.Message) string {
 	if m.Kind == "quest" {
 		about = fmt.Sprintf("0x%08x", uint32(m.About))
 	}
-	return fmt.Sprintf("%d\t%d\t%d\t%d\t%s\t%d\t%v\t", m.Class, m.Owner.Node, m.Owner.Port, m.Rank, about, m.Hops, m)
+	return fmt.Sprintf("%d\t%d\t%d\t%d\t%s\t%d\t%v\t", m.Priority, m.Owner.Node, m.Owner.Port, m.Rank, about, m.Hops, m)
 }
 
 func isCLCM(b []byte) bool {
@@ -433,11 +433,11 @@ func isCLCM(b []byte) bool {
 }
 
 func randomCLCM(r *rand.Rand) []byte {
-	class := unit.Priority(r.IntN(8))
+	priority := unit.Priority(r.IntN(8))
 	if r.IntN(3) == 0 {
-		return damage(r, shpiner.AppendElection(nil, shpiner.Election{Class: class, SPUID: 1 + r.Uint32N(1<<32-1)}))
+		return damage(r, shpiner.AppendElection(nil, shpiner.Election{Priority: priority, SPUID: 1 + r.Uint32N(1<<32-1)}))
 	}
-	m := shpiner.Path{Phase: shpiner.Phase(r.IntN(2)), Class: class, Nonce: r.Uint32()}
+	m := shpiner.Path{Phase: shpiner.Phase(r.IntN(2)), Priority: priority, Nonce: r.Uint32()}
 	for range 1 + r.IntN(6) {
 		m.Hops = append(m.Hops, shpiner.Hop{SPUID: 1 + r.Uint32N(1<<32-1), Egress: unit.Port(r.IntN(unit.MaxPorts))})
 	}
@@ -463,7 +463,7 @@ func TestSnapLength(t *testing.T) {
 	if err != nil {
 		t.Skip("editcap is not installed (Debian package wireshark-common)")
 	}
-	label := tlv(itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: 1, Class: 3})
+	label := tlv(itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: 1, Priority: 3})
 	file := writeCapture(t, []frame{{Packet: pcapng.Packet{Data: message(label)}}, {Packet: pcapng.Packet{Data: pfc(8, label)}}})
 	short := file + ".short"
 	if out, err := exec.Command(path, "-s", "38", file, short).CombinedOutput(); err != nil {
@@ -493,7 +493,7 @@ func TestAuthentication(t *testing.T) {
 		frames = append(frames, frame{pcapng.Packet{Time: 1, Data: b}, want})
 	}
 	pause := func() []byte {
-		b := pfc(8, tlv(itsyhdr.TLV{Class: 3, Period: 7}))
+		b := pfc(8, tlv(itsyhdr.TLV{Priority: 3, Period: 7}))
 		far.Sign(b, 52)
 		return b
 	}
@@ -516,7 +516,7 @@ func TestAuthentication(t *testing.T) {
 	add(old, "believed\ts1--s2\t")
 	add(changed(pause(), 24), "wrong\ts1--s2\t")
 	add(changed(hello(), 50), fmt.Sprint("wrong\t\t", uint64(0x18f009f530230002)))
-	add(pfc(8, tlv(itsyhdr.TLV{Class: 3, Period: 7})), "missing\t\t")
+	add(pfc(8, tlv(itsyhdr.TLV{Priority: 3, Period: 7})), "missing\t\t")
 	far.Sign(long, len(long)-8)
 	add(long, "believed\ts1--s2\t")
 	add(changed(bytes.Clone(long), 300), "wrong\ts1--s2\t")

@@ -91,6 +91,13 @@ func Formerly(c *cobra.Command, commands ...*cobra.Command) {
 	c.AddCommand(commands...)
 }
 
+// FormerFlag adds a flag of c under its former name: it still works, but help hides it.
+func FormerFlag(c *cobra.Command, former, name string) {
+	f := *c.Flags().Lookup(name)
+	f.Name, f.Hidden = former, true
+	c.Flags().AddFlag(&f)
+}
+
 // GoesWith returns an error if flag is set on c but there, the presence of with, is false.
 func GoesWith(c *cobra.Command, flag, with string, there bool) error {
 	if there || !c.Flags().Changed(flag) {

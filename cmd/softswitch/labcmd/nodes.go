@@ -241,16 +241,17 @@ func toSenders(name *string, do func(o lab.Orders, ctx context.Context, hosts ..
 }
 
 func labStorm(name *string) *cobra.Command {
-	var class int
+	var priority int
 	c := labOrder(name, cli.HostNames, &cobra.Command{
 		Use:   "storm HOST...",
 		Short: "Start pause storms",
-		Long: `Make hosts send pauses of a class without end, whatever they receive, as broken NICs
-do; "lab normal" ends it. The class must be a lossless class of the host.`,
-		Example: "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --class 4",
+		Long: `Make hosts send pauses of a priority without end, whatever they receive, as broken NICs
+do; "lab normal" ends it. The priority must be a lossless priority of the host.`,
+		Example: "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --priority 4",
 		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
-	}, func(ctx context.Context, to lab.Orders, args []string) error { return to.Storm(ctx, class, args...) })
-	c.Flags().IntVar(&class, "class", 3, "priority to pause, 0 to 7")
+	}, func(ctx context.Context, to lab.Orders, args []string) error { return to.Storm(ctx, priority, args...) })
+	c.Flags().IntVar(&priority, "priority", 3, "priority to pause, 0 to 7")
+	cli.FormerFlag(c, "class", "priority")
 	return c
 }
 

@@ -30,8 +30,8 @@ func NIC() *cobra.Command {
 		Short: "Run a NIC with PFC for programs of a host",
 		Long: `Run the NIC of a host until SIGINT or SIGTERM, for programs such as ping and iperf3. It
 creates an interface for them, a TAP device with the host's address, and puts their packets
-into one queue per class, by DSCP. A queue waits while the far end pauses its class; when
-the queue is full, the host drops further packets, because programs do not wait. If a class
+into one queue per priority, by DSCP. A queue waits while the far end pauses its priority; when
+the queue is full, the host drops further packets, because programs do not wait. If a priority
 arrives faster than the stack takes it, the NIC pauses it in turn.
 
 The interface of the wire must have no address: packets that the kernel sent by it would
@@ -100,8 +100,8 @@ func nicSlow() *cobra.Command {
 	return nicAct(&cobra.Command{
 		Use:   "slow [HOST] RATE",
 		Short: "Limit the rate at which the stack of a host takes frames",
-		Long: `Limit the rate at which the stack of a host takes frames, of all classes together. When
-the receive buffer of a lossless class is three quarters full, the NIC pauses the class;
+		Long: `Limit the rate at which the stack of a host takes frames, of all priorities together. When
+the receive buffer of a lossless priority is three quarters full, the NIC pauses the priority;
 when it is half empty, the NIC resumes it.`,
 		Example: "  sudo softswitch nic slow h2 20Mbit/s",
 		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
@@ -148,10 +148,10 @@ func nicShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [HOST...]",
 		Short: "Show what NICs sent, received and paused, and where frames were lost",
-		Long: `Show the frames that NICs sent and received by class, the pauses they received and sent,
+		Long: `Show the frames that NICs sent and received by priority, the pauses they received and sent,
 and where frames were lost: in the hosts and, separately, in the fabric.
 
-  Send queue    the queue of the class was full: programs do not wait while it is paused
+  Send queue    the queue of the priority was full: programs do not wait while it is paused
   Device queue  the kernel's queue to the NIC was full
   Sockets       the buffer of the receiving socket was full
   On arrival    the NIC lost frames that the fabric had delivered`,
@@ -182,7 +182,7 @@ func NICDemo(use string) *cobra.Command {
 		Use:   use,
 		Short: "Run iperf3 and ping through two switches to a slow receiver, and show that the fabric loses nothing",
 		Long: `Build a lab of two switches and two hosts with NICs, slow the receiver's NIC down to half
-the rate of iperf3 (UDP in lossless class 3, DSCP 26), run ping at the same time in class
+the rate of iperf3 (UDP in lossless priority 3, DSCP 26), run ping at the same time in priority
 0, and show who was paused and where frames were lost; then remove everything.
 
 Exit status: 0 the pauses reached the sender's NIC and no frame was lost in the fabric; 1

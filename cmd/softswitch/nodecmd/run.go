@@ -29,7 +29,7 @@ func Run() *cobra.Command {
 configuration and the ports that are down.
 
 Without a file it is a learning bridge over the given interfaces, with PFC on
-classes 3 and 4. With a file, the interfaces are those of the file.
+priorities 3 and 4. With a file, the interfaces are those of the file.
 
 A file with the key "port" configures an end host: it sends the flows of its file, honours
 PFC, counts the frames it receives, and misbehaves when its file or a control request says

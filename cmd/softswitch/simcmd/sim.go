@@ -292,7 +292,7 @@ detector, response, routes and authenticated links.
 
 After each frame these invariants are checked: the frame was counted once (as data, as a
 message, as a pause, or as dropped for a reason), nothing leaves a paused queue, and no
-bucket uses more headroom than it has. At the end of each epoch, when all links are down,
+priority group uses more headroom than it has. At the end of each epoch, when all links are down,
 every slot and every byte must be free again. A panic is also a finding.
 
 Exit status: 0 all invariants held; 1 one did not; 2 it could not be played.`,

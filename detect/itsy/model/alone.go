@@ -3,7 +3,7 @@ package model
 import "slices"
 
 // How long a fabric is left alone: rounds in each of which every pause is repeated and one
-// bucket's time comes, and frames in each of those.
+// priority group's time comes, and frames in each of those.
 const (
 	aloneRounds = 64
 	aloneFrames = 10_000
@@ -59,7 +59,7 @@ type alone struct {
 }
 
 // wait waits until every deadlock is declared: what is sent arrives, pauses are repeated, those
-// that nobody repeats run out, and buckets act by themselves, one after the other.
+// that nobody repeats run out, and priority groups act by themselves, one after the other.
 func (a *alone) wait() {
 	a.all(opDown)
 	a.arrive()
@@ -128,7 +128,7 @@ func (a *alone) arrive() {
 	}
 }
 
-// fire makes one bucket act, another each round.
+// fire makes one priority group act, another each round.
 func (a *alone) fire(round int) {
 	if all := a.options(opFire); len(all) > 0 {
 		a.do(all[round%len(all)])

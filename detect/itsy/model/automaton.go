@@ -152,7 +152,7 @@ func (a *automaton) optionsAt(p unit.Port) (all []step) {
 			all = append(all, step{op: opLapse, a: at})
 		}
 	}
-	if n.det.Due(bucket(p)) {
+	if n.det.Due(pg(p)) {
 		for chance := range uint8(Chances) {
 			all = append(all, step{op: opFire, a: at, b: chance})
 		}
@@ -160,7 +160,7 @@ func (a *automaton) optionsAt(p unit.Port) (all []step) {
 	return all
 }
 
-// fills are the ways in which two units may make bucket p XOFF.
+// fills are the ways in which two units may make priority group p XOFF.
 func (a *automaton) fills(p unit.Port) (all []step) {
 	turns := a.node.turns(p)
 	for i, first := range turns {

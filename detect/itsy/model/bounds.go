@@ -5,7 +5,7 @@ import "fmt"
 // Bounds are the limits of what may happen in a fabric. What has no bound here happens as often as it
 // can, at any time and in any order.
 type Bounds struct {
-	// Fills is how often each bucket goes XOFF, and Units how many units it holds at most: 2 or
+	// Fills is how often each priority group goes XOFF, and Units how many units it holds at most: 2 or
 	// 3.
 	Fills, Units uint8
 

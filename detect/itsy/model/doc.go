@@ -20,16 +20,16 @@
 //
 // What is abstracted:
 //
-//   - Bytes are units. A bucket goes XOFF with its second unit and XON with its last but one,
+//   - Bytes are units. A priority group goes XOFF with its second unit and XON with its last but one,
 //     and may be given a third. A unit waits in one queue, or in several if it was flooded. Of a
-//     bucket that is XON nothing is known, since nothing depends on it: it goes XOFF by any two
+//     priority group that is XON nothing is known, since nothing depends on it: it goes XOFF by any two
 //     units, at any time, also behind a paused queue, as frames do that were on their way. That
 //     is more than a network does, so what is found wrong may be impossible, and what is found
 //     right is right.
 //   - Time stands still. What waits for a time may happen at any: a detector's timer whenever it
 //     is set, with either result of what it leaves to chance.
 //   - A pause runs out if its repetition was late (Lapses), if two frames of it in a row were
-//     lost and none is on its way, or if its bucket is XON and the resume lost or slow. It does
+//     lost and none is on its way, or if its priority group is XON and the resume lost or slow. It does
 //     not while frames arrive in time: they are repeated three times as often as they last.
 //   - A link fails at one end, and what is on it is lost; the other end learns of it later.
 //   - What only the diagnosis sends is lost.
@@ -51,7 +51,7 @@
 //   - every state is one that the code made: none is put together by hand;
 //   - exact: states are compared by their contents, not by a hash.
 //
-// What it does not do: it goes no further than its bounds; it knows one class, fixed thresholds
+// What it does not do: it goes no further than its bounds; it knows one priority, fixed thresholds
 // and no responses; and it does not find messages that go round for ever unless a deadlock is
 // left alone with them.
 package model

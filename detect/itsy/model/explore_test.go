@@ -10,9 +10,9 @@ import (
 func TestMissed(t *testing.T) {
 	r := Explore(Ring(2), Bounds{Fills: 1, Units: 2}, silent)
 	wantTrouble(t, r, "a deadlock that is never declared", `
-S1: bucket 0 goes XOFF with 2 units in queue 1; sends S2 pause of period 1
+S1: priority group 0 goes XOFF with 2 units in queue 1; sends S2 pause of period 1
 S2: pause of period 1 from S1
-S2: bucket 0 goes XOFF with 2 units in queue 1; sends S1 pause of period 1 with label 1 of 2.0
+S2: priority group 0 goes XOFF with 2 units in queue 1; sends S1 pause of period 1 with label 1 of 2.0
 S1: pause of period 1 with label 1 of 2.0 from S2`)
 }
 
@@ -20,9 +20,9 @@ S1: pause of period 1 with label 1 of 2.0 from S2`)
 func TestFalse(t *testing.T) {
 	r := Explore(Ring(3), Bounds{Fills: 1, Units: 2}, hasty)
 	wantTrouble(t, r, "declared, and there is no such deadlock", `
-S1: bucket 0 goes XOFF with 2 units in queue 1; sends S3 pause of period 1
-S2: bucket 0 goes XOFF with 2 units in queue 1; sends S1 pause of period 1
-S1: pause of period 1 from S2; DECLARES that bucket 0 and queue 1 wait for each other`)
+S1: priority group 0 goes XOFF with 2 units in queue 1; sends S3 pause of period 1
+S2: priority group 0 goes XOFF with 2 units in queue 1; sends S1 pause of period 1
+S1: pause of period 1 from S2; DECLARES that priority group 0 and queue 1 wait for each other`)
 }
 
 // Messages that go round for ever are trouble where they keep a deadlock from being declared.
@@ -76,7 +76,7 @@ func TestTooLargePanics(t *testing.T) {
 	}
 }
 
-// What holds in every state: a bucket is XOFF if and only if it holds something; no bound is
+// What holds in every state: a priority group is XOFF if and only if it holds something; no bound is
 // exceeded; nothing that is paused began to leave; what was saved is loaded as the same.
 func TestInvariants(t *testing.T) {
 	b := Bounds{Fills: 2, Units: 3, Losses: 1, Refreshes: 1, Lapses: 1, Expiries: 1, Failures: 1, Heals: true, Queued: true, States: 200_000}
@@ -107,7 +107,7 @@ func TestInvariants(t *testing.T) {
 			}
 			for p := range a.node.ports {
 				if n := a.node.charged(In); p == int(In) && a.node.is(In, isXOFF) != (n > xon) {
-					t.Fatalf("bucket %d holds %d units, XOFF: %v", p, n, a.node.is(In, isXOFF))
+					t.Fatalf("priority group %d holds %d units, XOFF: %v", p, n, a.node.is(In, isXOFF))
 				}
 			}
 		}

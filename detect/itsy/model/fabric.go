@@ -11,7 +11,7 @@ import (
 type Fabric struct {
 	Name     string
 	Switches int
-	Pool     int // a bucket resumes only when empty while others of its switch keep this many units; 0: they do not matter
+	Pool     int // a priority group resumes only when empty while others of its switch keep this many units; 0: they do not matter
 	Links    []Link
 	Turns    []Turn
 }
@@ -102,7 +102,7 @@ func Victim(n int) Fabric {
 }
 
 // Shortcut is a ring of n switches with a link from switch 1 to switch 3 as well: the bytes
-// of a bucket may wait in two queues of the ring, neither of which alone holds it.
+// of a priority group may wait in two queues of the ring, neither of which alone holds it.
 func Shortcut(n int) Fabric {
 	f := Ring(n)
 	f.Name += " with a shortcut"
@@ -120,14 +120,15 @@ func Flooded(n int) Fabric {
 	return f
 }
 
-// Pooled is f with buckets that share a pool.
+// Pooled is f with priority groups that share a pool.
 func (f Fabric) Pooled(units int) Fabric {
 	f.Name += fmt.Sprintf(" with a pool of %d", units)
 	f.Pool = units
 	return f
 }
 
-// xon is the units at which a bucket resumes whose switch keeps others units of other buckets.
+// xon is the units at which a priority group resumes whose switch keeps others units of other priority
+// groups.
 func (f *Fabric) xon(others int) int {
 	if f.Pool > 0 && others >= f.Pool {
 		return 0

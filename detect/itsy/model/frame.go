@@ -5,7 +5,7 @@ import (
 	"softswitch/unit"
 )
 
-// frame is what one end of a link sends to the other: a pause or a resume of the bucket
+// frame is what one end of a link sends to the other: a pause or a resume of the priority group
 // there, with its period, or a message.
 type frame struct {
 	kind   frameKind

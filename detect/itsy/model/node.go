@@ -8,8 +8,8 @@ import (
 	"softswitch/unit"
 )
 
-// Class is the lossless class of everything.
-const Class unit.Priority = 3
+// Priority is the lossless priority of everything.
+const Priority unit.Priority = 3
 
 // Chances is in how many ways what a detector leaves to chance may turn out.
 const Chances = 4
@@ -21,7 +21,7 @@ const (
 	Now = 5000 * Hop
 )
 
-// Levels of a bucket in units: at xoff it pauses its upstream, at xon it resumes it.
+// Levels of a priority group in units: at xoff it pauses its upstream, at xon it resumes it.
 const (
 	xoff     = 2
 	xon      = 1
@@ -29,7 +29,7 @@ const (
 )
 
 // leaving is a unit that has begun to leave by the last of its queues, and is charged to its
-// bucket until it has left.
+// priority group until it has left.
 const leaving portMask = 1 << 7
 
 // portMask is a set of ports, or leaving.
@@ -43,11 +43,11 @@ type Detector interface {
 	State(b []byte) []byte
 	// SetState puts it into the state that State wrote.
 	SetState(b []byte)
-	// Due reports whether it would act by itself for bucket b, sooner or later.
-	Due(b detect.Bucket) bool
+	// Due reports whether it would act by itself for priority group b, sooner or later.
+	Due(b detect.PG) bool
 	// Fire makes it act now. What it leaves to chance is decided by chance, which is
 	// below Chances.
-	Fire(b detect.Bucket, chance int)
+	Fire(b detect.PG, chance int)
 	// Age makes so much time pass that it regards what it is part of as given up.
 	Age()
 }
@@ -72,24 +72,24 @@ type node struct {
 // local is what is true at a switch, its detector's state apart.
 type local struct {
 	ports [maxPorts]port
-	units [maxPorts][maxUnits]portMask // of a bucket that is XOFF, by ingress port: where each waits; 0 is none
+	units [maxPorts][maxUnits]portMask // of a priority group that is XOFF, by ingress port: where each waits; 0 is none
 	box   [maxPorts][]uint32           // what waits to be sent: frames, and pauseHere
 }
 
-// pauseHere in a box is the reminder of a pause of the port's bucket: whether it is a pause or
+// pauseHere in a box is the reminder of a pause of the port's priority group: whether it is a pause or
 // a resume, and with which label, is decided when it leaves.
 const pauseHere = 0
 
-// port is a bucket and a queue, those of the port's number.
+// port is a priority group and a queue, those of the port's number.
 type port struct {
-	period, by uint8 // of the bucket's XOFF; of the bucket that paused the queue
+	period, by uint8 // of the priority group's XOFF; of the priority group that paused the queue
 	state      portState
 }
 
 type portState uint8
 
 const (
-	isXOFF    portState = 1 << iota // the bucket is XOFF
+	isXOFF    portState = 1 << iota // the priority group is XOFF
 	isArmed                         // a pause frame of that has left, and the pause has not lapsed since
 	isPaused                        // a pause is active at the queue
 	isLate                          // it may run out: the frame that should prolong it is late
@@ -121,16 +121,16 @@ type op uint8
 
 const (
 	opDeliver op = iota // frame comes in by port a
-	opFill              // bucket a goes XOFF by two units that take its turns b and c
-	opAdd               // one more unit of bucket a takes turn b
-	opPop               // unit b of bucket a begins to leave by queue c
-	opSent              // unit b of bucket a has left
+	opFill              // priority group a goes XOFF by two units that take its turns b and c
+	opAdd               // one more unit of priority group a takes turn b
+	opPop               // unit b of priority group a begins to leave by queue c
+	opSent              // unit b of priority group a has left
 	opSend              // what waits longest at port a is sent
-	opRefresh           // bucket a's pause is repeated
-	opLapse             // bucket a's refresh is late
+	opRefresh           // priority group a's pause is repeated
+	opLapse             // priority group a's refresh is late
 	opWeaken            // the frame that should prolong queue a's pause is late, or lost if b is 1
 	opExpire            // the pause of queue a runs out
-	opFire              // bucket a's time has come; b is the chance
+	opFire              // priority group a's time has come; b is the chance
 	opAge               // all verifications seem given up
 	opDown              // the link of port a is down
 	opUp                // the link of port a is up again
@@ -170,7 +170,7 @@ func (n *node) apply(s step) {
 	case opExpire:
 		n.endPause(a, true)
 	case opFire:
-		n.det.Fire(bucket(a), int(s.b))
+		n.det.Fire(pg(a), int(s.b))
 	case opAge:
 		n.det.Age()
 	case opDown:
@@ -232,7 +232,7 @@ func (n *node) weaken(p unit.Port, lost bool) {
 	}
 }
 
-// fill makes two units come in that make bucket i XOFF. Those that it held before, fewer
+// fill makes two units come in that make priority group i XOFF. Those that it held before, fewer
 // than that, are among them.
 func (n *node) fill(i unit.Port, first, second portMask) {
 	n.enqueue(i, first)
@@ -240,7 +240,7 @@ func (n *node) fill(i unit.Port, first, second portMask) {
 	p := &n.ports[i]
 	p.period++
 	p.state = p.state&^isArmed | isXOFF
-	n.det.XOFF(Now, bucket(i), queue(second.first()))
+	n.det.XOFF(Now, pg(i), queue(second.first()))
 	n.remind(i)
 }
 
@@ -251,11 +251,11 @@ func (n *node) enqueue(i unit.Port, outs portMask) {
 	u[free] = outs
 	slices.Sort(u[:])
 	for rest := outs; rest != 0; rest &= rest - 1 {
-		n.det.Enqueue(Now, bucket(i), queue(rest.first()), 0, 1)
+		n.det.Enqueue(Now, pg(i), queue(rest.first()), 0, 1)
 	}
 }
 
-// pop makes the copy of unit u of bucket i that waits in queue p begin to leave.
+// pop makes the copy of unit u of priority group i that waits in queue p begin to leave.
 func (n *node) pop(i unit.Port, u int, p unit.Port) {
 	m := &n.units[i][u]
 	if *m &^= 1 << p; *m == 0 {
@@ -265,7 +265,7 @@ func (n *node) pop(i unit.Port, u int, p unit.Port) {
 	n.emptied(p)
 }
 
-// take takes unit u of bucket i away.
+// take takes unit u of priority group i away.
 func (n *node) take(i unit.Port, u int) {
 	n.units[i][u] = 0
 	slices.Sort(n.units[i][:])
@@ -283,7 +283,7 @@ func (n *node) emptied(p unit.Port) {
 	n.det.Empty(Now, queue(p))
 }
 
-// resumeIfLow makes bucket i go XON if it holds little enough, and then each other one that
+// resumeIfLow makes priority group i go XON if it holds little enough, and then each other one that
 // does, because the pool is emptier. What they hold then no longer matters, and is forgotten.
 func (n *node) resumeIfLow(i unit.Port) {
 	n.resume(i)
@@ -295,19 +295,19 @@ func (n *node) resumeIfLow(i unit.Port) {
 	}
 }
 
-// resume makes bucket i go XON if it holds little enough, and reports whether it did.
+// resume makes priority group i go XON if it holds little enough, and reports whether it did.
 func (n *node) resume(i unit.Port) bool {
 	if !n.is(i, isXOFF) || n.charged(i) > n.plan.xon(n.others(i, n.charged)) {
 		return false
 	}
 	n.units[i] = [maxUnits]portMask{}
 	n.ports[i].state &^= isXOFF | isArmed
-	n.det.XON(Now, bucket(i))
+	n.det.XON(Now, pg(i))
 	n.remind(i)
 	return true
 }
 
-// others is the sum of units of all buckets but i, as of says.
+// others is the sum of units of all priority groups but i, as of says.
 func (n *node) others(i unit.Port, of func(unit.Port) int) (units int) {
 	for j := range unit.Port(maxPorts) {
 		if j != i {
@@ -326,7 +326,7 @@ func (n *node) charged(i unit.Port) (units int) {
 	return units
 }
 
-// remind reminds port p of a pause frame for its bucket; one reminder is enough.
+// remind reminds port p of a pause frame for its priority group; one reminder is enough.
 func (n *node) remind(p unit.Port) {
 	if !n.is(p, isDown) && !slices.Contains(n.box[p], pauseHere) {
 		n.box[p] = append(n.box[p], pauseHere)
@@ -343,21 +343,21 @@ func (n *node) send(p unit.Port) {
 	n.sent = append(n.sent, sending{p, f})
 }
 
-// pauseFrame is what bucket i says of itself now.
+// pauseFrame is what priority group i says of itself now.
 func (n *node) pauseFrame(i unit.Port) frame {
 	if !n.is(i, isXOFF) {
 		return frame{kind: resumeFrame, period: n.ports[i].period}
 	}
-	t := n.det.Label(Now, bucket(i))
+	t := n.det.Label(Now, pg(i))
 	n.ports[i].state |= isArmed
 	if t != (itsyhdr.TLV{}) {
-		t.Class = Class
+		t.Priority = Priority
 	}
 	return frame{pauseFrame, n.ports[i].period, t}
 }
 
 // down takes the link at port p down: what waits there is lost, the active pause there ends,
-// and the one that its bucket imposes has no effect.
+// and the one that its priority group imposes has no effect.
 func (n *node) down(p unit.Port) {
 	n.ports[p].state = n.ports[p].state&^(isFailed|isArmed) | isDown
 	n.endPause(p, true)
@@ -385,8 +385,8 @@ func (n *node) turns(i unit.Port) []portMask { return n.plan.turns[n.id][i] }
 
 func (m portMask) first() unit.Port { return unit.PortSet(m).First() }
 
-func bucket(p unit.Port) detect.Bucket { return detect.Bucket{Port: p, Class: Class} }
-func queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p, Class: Class} }
+func pg(p unit.Port) detect.PG       { return detect.PG{Port: p, Priority: Priority} }
+func queue(p unit.Port) detect.Queue { return detect.Queue{Port: p, Priority: Priority} }
 
 // save appends the switch's state to b.
 func (n *node) save(b []byte) []byte {
@@ -436,17 +436,17 @@ type nodeView struct {
 
 func (v nodeView) Self() unit.NodeID          { return v.n.id }
 func (v nodeView) Ports() int                 { return maxPorts }
-func (v nodeView) Lossless() unit.ClassSet    { return 1 << Class }
+func (v nodeView) Lossless() unit.PrioritySet { return 1 << Priority }
 func (v nodeView) FacesHost(p unit.Port) bool { return v.n.plan.end(v.n.id, p) == nil }
-func (v nodeView) XOFF(b detect.Bucket) (bool, uint8) {
+func (v nodeView) XOFF(b detect.PG) (bool, uint8) {
 	return v.n.is(b.Port, isXOFF), v.n.ports[b.Port].period
 }
 func (v nodeView) Paused(q detect.Queue) bool { return v.n.is(q.Port, isPaused) }
-func (v nodeView) Held(b detect.Bucket, q detect.Queue) int {
+func (v nodeView) Held(b detect.PG, q detect.Queue) int {
 	return v.HeldIn(b, 1<<q.Port)
 }
 
-func (v nodeView) HeldIn(b detect.Bucket, out unit.PortSet) (units int) {
+func (v nodeView) HeldIn(b detect.PG, out unit.PortSet) (units int) {
 	for _, m := range v.n.units[b.Port] {
 		if unit.PortSet(m)&out != 0 {
 			units++
@@ -455,23 +455,23 @@ func (v nodeView) HeldIn(b detect.Bucket, out unit.PortSet) (units int) {
 	return units
 }
 
-func (v nodeView) XON(b detect.Bucket) int { return v.n.plan.xon(v.n.others(b.Port, v.n.charged)) }
-func (v nodeView) Shares() bool            { return v.n.plan.Pool > 0 }
-func (v nodeView) Stays(b detect.Bucket, out detect.Queues) bool {
-	held := func(i unit.Port) int { return v.HeldIn(bucket(i), out[b.Class]) }
+func (v nodeView) XON(b detect.PG) int { return v.n.plan.xon(v.n.others(b.Port, v.n.charged)) }
+func (v nodeView) Shares() bool        { return v.n.plan.Pool > 0 }
+func (v nodeView) Stays(b detect.PG, out detect.Queues) bool {
+	held := func(i unit.Port) int { return v.HeldIn(pg(i), out[b.Priority]) }
 	return held(b.Port) > v.n.plan.xon(v.n.others(b.Port, held))
 }
-func (v nodeView) Lapsed(b detect.Bucket) bool { return !v.n.is(b.Port, isArmed) }
-func (v nodeView) Hop() unit.Time              { return Hop }
-func (v nodeView) Rate(unit.Port) unit.Rate    { return 0 }
+func (v nodeView) Lapsed(b detect.PG) bool  { return !v.n.is(b.Port, isArmed) }
+func (v nodeView) Hop() unit.Time           { return Hop }
+func (v nodeView) Rate(unit.Port) unit.Rate { return 0 }
 func (v nodeView) Backlog(q detect.Queue) (units int) {
 	for i := range unit.Port(maxPorts) {
-		units += v.Held(bucket(i), q)
+		units += v.Held(pg(i), q)
 	}
 	return units
 }
 func (v nodeView) Flows(dst []detect.Flow, _ detect.Queue) []detect.Flow { return dst }
-func (v nodeView) Detour(detect.Bucket, detect.Queue) (int, unit.Port, unit.Time) {
+func (v nodeView) Detour(detect.PG, detect.Queue) (int, unit.Port, unit.Time) {
 	return 0, unit.NoPort, 0
 }
 
@@ -482,7 +482,7 @@ type nodeActions struct {
 	n              *node
 }
 
-func (a nodeActions) Repause(b detect.Bucket) {
+func (a nodeActions) Repause(b detect.PG) {
 	if a.n.is(b.Port, isXOFF) {
 		a.n.remind(b.Port)
 	}
@@ -497,7 +497,7 @@ func (a nodeActions) Send(p unit.Port, t itsyhdr.TLV) bool {
 	return true
 }
 
-func (a nodeActions) SendFrame(unit.Port, []byte) bool                     { return true }
-func (a nodeActions) Report(f detect.Finding)                              { a.n.reports = append(a.n.reports, f) }
-func (a nodeActions) Diagnose(detect.Bucket, detect.Queue, []detect.Cause) {}
-func (a nodeActions) Trace(t detect.Trace)                                 { a.n.traces = append(a.n.traces, t) }
+func (a nodeActions) SendFrame(unit.Port, []byte) bool                 { return true }
+func (a nodeActions) Report(f detect.Finding)                          { a.n.reports = append(a.n.reports, f) }
+func (a nodeActions) Diagnose(detect.PG, detect.Queue, []detect.Cause) {}
+func (a nodeActions) Trace(t detect.Trace)                             { a.n.traces = append(a.n.traces, t) }

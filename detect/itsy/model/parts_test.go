@@ -74,7 +74,7 @@ func oracleTruth(t *testing.T, pl *plan, at []switchFacts) (is truth) {
 	s := oracle.NewState(f)
 	number := map[oracle.Queue]int{}
 	for l, k := range pl.Links {
-		q, b := oracle.Queue{NodePort: k.From, Class: Class}, oracle.Bucket{NodePort: k.To, Class: Class}
+		q, b := oracle.Queue{NodePort: k.From, Priority: Priority}, oracle.PG{NodePort: k.To, Priority: Priority}
 		number[q] = l
 		if p := at[k.From.Node].ports[k.From.Port]; p.state.has(isPaused) {
 			s.SetPaused(q, p.by)
@@ -86,7 +86,7 @@ func oracleTruth(t *testing.T, pl *plan, at []switchFacts) (is truth) {
 		for _, m := range at[k.To.Node].in[k.To.Port] {
 			if m != 0 {
 				held[m]++
-				s.SetHeld(b, unit.PortSet(m), Class, held[m])
+				s.SetHeld(b, unit.PortSet(m), Priority, held[m])
 			}
 		}
 	}

@@ -16,7 +16,7 @@ type plan struct {
 // end is an end of a link.
 type end struct {
 	link  int
-	from  bool // its queue sends frames; the bucket at the other end takes them
+	from  bool // its queue sends frames; the priority group at the other end takes them
 	other unit.NodePort
 }
 

@@ -71,7 +71,7 @@ func (e *explorer) tell(s state, m *move) string {
 		what += fmt.Sprintf("; sends S%d %s", e.end(k, f.port).other.Node, e.wires.frames[f.frame])
 	}
 	for _, f := range a.node.reports {
-		what += fmt.Sprintf("; DECLARES that bucket %d and queue %d wait for each other", f.Bucket.Port, f.Queue.Port)
+		what += fmt.Sprintf("; DECLARES that priority group %d and queue %d wait for each other", f.PG.Port, f.Queue.Port)
 	}
 	return fmt.Sprintf("S%d: %s", k, what)
 }
@@ -81,13 +81,13 @@ func (e *explorer) say(k unit.NodeID, s step) string {
 	turns := e.turns[k][s.a]
 	switch {
 	case s.op == opFill && s.b == s.c:
-		return fmt.Sprintf("bucket %d goes XOFF with 2 units in %s", s.a, turns[s.b])
+		return fmt.Sprintf("priority group %d goes XOFF with 2 units in %s", s.a, turns[s.b])
 	case s.op == opFill:
-		return fmt.Sprintf("bucket %d goes XOFF with a unit in %s and one in %s", s.a, turns[s.b], turns[s.c])
+		return fmt.Sprintf("priority group %d goes XOFF with a unit in %s and one in %s", s.a, turns[s.b], turns[s.c])
 	case s.op == opAdd:
-		return fmt.Sprintf("one more unit of bucket %d comes to %s", s.a, turns[s.b])
+		return fmt.Sprintf("one more unit of priority group %d comes to %s", s.a, turns[s.b])
 	case s.op == opPop:
-		return fmt.Sprintf("a unit of bucket %d begins to leave by queue %d", s.a, s.c)
+		return fmt.Sprintf("a unit of priority group %d begins to leave by queue %d", s.a, s.c)
 	case s.op == opAge:
 		return "verifications seem given up"
 	}
@@ -96,8 +96,8 @@ func (e *explorer) say(k unit.NodeID, s step) string {
 
 // atPort is what happens by a step that is about one port.
 var atPort = [...]string{
-	opSent: "a unit of bucket %d has left", opSend: "port %d sends", opRefresh: "bucket %d repeats its pause",
-	opLapse: "bucket %d repeats its pause too late", opExpire: "the pause of queue %d runs out", opFire: "bucket %d acts by itself",
+	opSent: "a unit of priority group %d has left", opSend: "port %d sends", opRefresh: "priority group %d repeats its pause",
+	opLapse: "priority group %d repeats its pause too late", opExpire: "the pause of queue %d runs out", opFire: "priority group %d acts by itself",
 	opDown: "port %d is down", opUp: "port %d is up",
 }
 
@@ -136,8 +136,8 @@ func (f frame) String() string {
 
 func traced(t detect.Trace) string {
 	text := fmt.Sprintf("%v %d of %v", t.Step, t.Label.Seq, t.Label.Initiator)
-	if t.Bucket.Port != unit.NoPort {
-		text += fmt.Sprintf(" at bucket %d", t.Bucket.Port)
+	if t.PG.Port != unit.NoPort {
+		text += fmt.Sprintf(" at priority group %d", t.PG.Port)
 	}
 	return text
 }

@@ -6,7 +6,7 @@ import (
 	"softswitch/unit"
 )
 
-// toy is a detector that is easily seen through. Its state is how often its bucket was paused.
+// toy is a detector that is easily seen through. Its state is how often its priority group was paused.
 type toy struct {
 	detect.None
 	view  detect.View
@@ -24,11 +24,11 @@ func (d *toy) State(b []byte) []byte { return append(b, d.seen) }
 func (d *toy) SetState(b []byte)     { d.seen = b[0] }
 func (d *toy) Age()                  {}
 
-func (d *toy) Due(b detect.Bucket) bool { xoff, _ := d.view.XOFF(b); return xoff }
+func (d *toy) Due(b detect.PG) bool { xoff, _ := d.view.XOFF(b); return xoff }
 
-func (d *toy) Fire(b detect.Bucket, _ int) {
+func (d *toy) Fire(b detect.PG, _ int) {
 	if d.chats {
-		d.act.Send(b.Port, itsyhdr.TLV{Kind: itsyhdr.KindAck, Class: Class, Initiator: unit.NodePort{Node: d.view.Self()}})
+		d.act.Send(b.Port, itsyhdr.TLV{Kind: itsyhdr.KindAck, Priority: Priority, Initiator: unit.NodePort{Node: d.view.Self()}})
 	}
 }
 
@@ -38,14 +38,14 @@ func (d *toy) Message(_ unit.Time, p unit.Port, t itsyhdr.TLV) {
 	}
 }
 
-func (d *toy) Label(unit.Time, detect.Bucket) itsyhdr.TLV {
+func (d *toy) Label(unit.Time, detect.PG) itsyhdr.TLV {
 	return itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: uint16(d.seen), Initiator: unit.NodePort{Node: d.view.Self()}}
 }
 
 func (d *toy) Pause(_ unit.Time, q detect.Queue, _ itsyhdr.TLV, fresh bool) {
-	b := bucket(In)
+	b := pg(In)
 	d.seen = (d.seen + 1) % 4
 	if xoff, _ := d.view.XOFF(b); d.hasty && xoff && fresh && d.view.Held(b, q) > xon {
-		d.act.Report(detect.Finding{Bucket: b, Queue: q})
+		d.act.Report(detect.Finding{PG: b, Queue: q})
 	}
 }

@@ -8,7 +8,7 @@ type links uint16
 // facts is what is true at a switch as far as others' waiting depends on it.
 type facts struct {
 	ports [maxPorts]port
-	units [maxPorts][maxUnits]links // of each bucket: where they wait
+	units [maxPorts][maxUnits]links // of each priority group: where they wait
 }
 
 // truth is the stuck queues of a fabric at an instant, as package oracle defines them. A queue is
@@ -22,7 +22,7 @@ type truth struct {
 type part struct {
 	queues links
 	knot   bool // it waits for nothing outside
-	strong bool // it has a cycle of queues each of which alone holds the bucket that waits for it
+	strong bool // it has a cycle of queues each of which alone holds the priority group that waits for it
 }
 
 // truth finds the largest set of stuck queues by taking away those that are not; at is what is
@@ -37,7 +37,7 @@ func (pl *plan) truth(at func(unit.NodeID) *facts, anyPeriod bool) (t truth) {
 	if t.stuck == 0 {
 		return t
 	}
-	var waits [maxLinks]*[maxUnits]links // of the bucket behind a link
+	var waits [maxLinks]*[maxUnits]links // of the priority group behind a link
 	for l, k := range pl.Links {
 		waits[l] = &at(k.To.Node).units[k.To.Port]
 	}
@@ -56,7 +56,7 @@ func (pl *plan) truth(at func(unit.NodeID) *facts, anyPeriod bool) (t truth) {
 	return t
 }
 
-// stays reports whether the bucket behind link l stays XOFF if nothing is left but what waits in the
+// stays reports whether the priority group behind link l stays XOFF if nothing is left but what waits in the
 // queues of in.
 func (pl *plan) stays(l int, in links, waits *[maxLinks]*[maxUnits]links) bool {
 	others := 0
@@ -68,7 +68,7 @@ func (pl *plan) stays(l int, in links, waits *[maxLinks]*[maxUnits]links) bool {
 	return unitsIn(waits[l], in) > pl.xon(others)
 }
 
-// beside are the queues in which units wait that share the pool of the bucket behind link l.
+// beside are the queues in which units wait that share the pool of the priority group behind link l.
 func (pl *plan) beside(l int, waits *[maxLinks]*[maxUnits]links) (all links) {
 	for m, k := range pl.Links {
 		if k.To.Node == pl.Links[l].To.Node {
@@ -80,7 +80,7 @@ func (pl *plan) beside(l int, waits *[maxLinks]*[maxUnits]links) (all links) {
 	return all
 }
 
-// unitsIn is how many units of a bucket wait in a queue of in.
+// unitsIn is how many units of a priority group wait in a queue of in.
 func unitsIn(waits *[maxUnits]links, in links) (n int) {
 	for _, w := range waits {
 		if w&in != 0 {
@@ -109,7 +109,7 @@ func (t *truth) findParts(pl *plan, waits *[maxLinks]*[maxUnits]links) {
 	}
 }
 
-// partsOf is findParts with those links whose buckets wait for others of their pool.
+// partsOf is findParts with those links whose priority groups wait for others of their pool.
 func (t *truth) partsOf(pl *plan, waits *[maxLinks]*[maxUnits]links, leaning links) {
 	var next, strong [maxLinks]links
 	n := len(pl.Links)

@@ -65,7 +65,7 @@ function buildNodes() {
 const letter = (k) => (document.body.classList.contains("present") ? 14.5 : k < 0.6 ? 5.4 / k : 8.5);
 
 const BAR = 28; // height of a bar that is full
-const TWO = 2;  // classes that a port's slot has room for
+const TWO = 2;  // priorities that a port's slot has room for
 
 function buildSlots(n, node, half) {
   const step = (2 * half - 10) / Math.max(1, n.ports.length), width = Math.max(1, Math.min(20, step - 2));

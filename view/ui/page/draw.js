@@ -80,8 +80,8 @@ const arrow = (d) => `${topo.nodes[sender(d)].name} → ${topo.nodes[receiver(d)
 
 function drawBadges(s) {
   for (const old of $("badges").querySelectorAll(".temporary")) old.remove();
-  const classes = new Map();
-  for (const q of s.paused || []) classes.set(q.d, [...(classes.get(q.d) || []), q.c]);
+  const priorities = new Map();
+  for (const q of s.paused || []) priorities.set(q.d, [...(priorities.get(q.d) || []), q.c]);
   const taken = [];
   for (const loop of s.deadlock ? s.deadlock.loops : []) {
     loop.forEach((q, i) => {
@@ -89,10 +89,10 @@ function drawBadges(s) {
       $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})` }, el("circle", { class: "step", r: 12 }), el("text", { class: "step-text", y: 5 }, String(i + 1))));
     });
   }
-  for (const [d, list] of classes) {
+  for (const [d, list] of priorities) {
     const p = free(lanes[d], [0.27, 0.17, 0.37, 0.45, 0.1], taken), text = "‖" + list.join(","), w = 14 + 7 * text.length;
     $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-paused": d },
-      el("title", {}, `${arrow(d)} is paused, class ${list.join(", ")}`),
+      el("title", {}, `${arrow(d)} is paused, priority ${list.join(", ")}`),
       el("rect", { class: "pause-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "pause-text", y: 4.5 }, text)));
   }
 }
@@ -102,7 +102,7 @@ function drawMeasures(s) {
   for (const m of s.actions || []) {
     const p = lanes[m.d].point(0.5), w = 12 + 6.6 * m.w.length;
     $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-action": m.w },
-      el("title", {}, `${arrow(m.d)}, class ${m.c}: ${m.w}, by a response`),
+      el("title", {}, `${arrow(m.d)}, priority ${m.c}: ${m.w}, by a response`),
       el("rect", { class: "action-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 9 }), el("text", { class: "action-text", y: 4 }, m.w)));
   }
 }
@@ -160,7 +160,7 @@ function drawLabels(s) {
 
 const labelText = (l) => `${l.down ? "a question about " : ""}label ${topo.nodes[l.o].name}#${l.seq}`;
 
-// drawWaits draws what waits for what: from the bucket at the far end of a queue to the
+// drawWaits draws what waits for what: from the priority group at the far end of a queue to the
 // queue that its bytes are in. All of it, or what hangs together with what is selected.
 function drawWaits(s) {
   $("waits").replaceChildren();
@@ -173,7 +173,7 @@ function drawWaits(s) {
   }
 }
 
-const waitText = (w) => `${arrow(w.from.d)} waits for ${arrow(w.to.d)}: ${w.b} B of class ${w.from.c} are there, XON is at ${w.x} B`;
+const waitText = (w) => `${arrow(w.from.d)} waits for ${arrow(w.to.d)}: ${w.b} B of priority ${w.from.c} are there, XON is at ${w.x} B`;
 
 function drawWords(s) {
   if (gone && at === states.length - 1) return say("gone", "ENDED", gone);

@@ -84,8 +84,8 @@ function buildDo() {
   }
   const n = topo.nodes[chosen.i];
   if (n.kind !== "host") return;
-  const cls = field("class", "3", 3), rate = field("rate", "1Mbit/s", 9);
-  button("Storm", () => ({ do: "storm", host: n.name, class: Number(cls.value) || 0 }));
+  const priority = field("priority", "3", 3), rate = field("rate", "1Mbit/s", 9);
+  button("Storm", () => ({ do: "storm", host: n.name, priority: Number(priority.value) || 0 }));
   $("do").append(cls.parentNode);
   button("Slow", () => ({ do: "slow", host: n.name, rate: rate.value }));
   $("do").append(rate.parentNode);
@@ -104,11 +104,11 @@ function drawDetails(s) {
   const rows = [];
   const direction = (d) => {
     const paused = (s.paused || []).filter((q) => q.d === d).map((q) => q.c);
-    rows.push([arrow(d), `${s.load[d]} %` + (paused.length ? `, paused: class ${paused.join(", ")}` : "")]);
-    for (const g of (s.groups || []).filter((g) => g.d === d)) rows.push([`— buffer at ${topo.nodes[receiver(d)].name}`, `class ${g.c}: ${g.b} of ${g.x} B${g.off ? ", XOFF" : ""}`]);
+    rows.push([arrow(d), `${s.load[d]} %` + (paused.length ? `, paused: priority ${paused.join(", ")}` : "")]);
+    for (const g of (s.groups || []).filter((g) => g.d === d)) rows.push([`— buffer at ${topo.nodes[receiver(d)].name}`, `priority ${g.c}: ${g.b} of ${g.x} B${g.off ? ", XOFF" : ""}`]);
     for (const l of (s.labels || []).filter((l) => l.d === d)) rows.push([`— ${l.down ? "goes" : "comes back"} here`, labelText(l)]);
-    for (const m of (s.actions || []).filter((m) => m.d === d)) rows.push(["— by a response", `class ${m.c}: ${m.w}`]);
-    for (const w of (s.waits || []).filter((w) => w.from.d === d)) rows.push([`— waits for ${arrow(w.to.d)}`, `class ${w.from.c}: ${w.b} B there, XON at ${w.x} B`]);
+    for (const m of (s.actions || []).filter((m) => m.d === d)) rows.push(["— by a response", `priority ${m.c}: ${m.w}`]);
+    for (const w of (s.waits || []).filter((w) => w.from.d === d)) rows.push([`— waits for ${arrow(w.to.d)}`, `priority ${w.from.c}: ${w.b} B there, XON at ${w.x} B`]);
   };
   let title;
   if (chosen.kind === "link") {

@@ -3,7 +3,7 @@
 #
 # usage: frames.py CAPTURE SEED > EXPECTED
 #
-# A line a frame: protocol, kind, class, initiator, sequence number, trigger, hops, period, whether it
+# A line a frame: protocol, kind, priority, initiator, sequence number, trigger, hops, period, whether it
 # is malformed; tabs between.
 import random
 import sys
@@ -22,7 +22,7 @@ class TLV(Packet):
         ByteField("subtype", 1),
         BitField("version", 1, 4),
         BitField("kind", 0, 4),
-        BitField("prio", 0, 3),
+        BitField("priority", 0, 3),
     ]
 
 
@@ -77,7 +77,7 @@ def pfc(cls, payload):
 
 def random_itsy():
     return ITSY(
-        kind=rnd.randrange(15), prio=rnd.randrange(8), flags=rnd.randrange(32), ini_node=rnd.randrange(1 << 16),
+        kind=rnd.randrange(15), priority=rnd.randrange(8), flags=rnd.randrange(32), ini_node=rnd.randrange(1 << 16),
         ini_port=rnd.randrange(64), seq=rnd.randrange(1 << 16), tri_node=rnd.randrange(1 << 16), tri_port=rnd.randrange(64),
         hops=rnd.randrange(256), period=rnd.randrange(256), auth=rnd.choice([0, rnd.randrange(1 << 64)]),
     )
@@ -87,7 +87,7 @@ def expect(protocol, t=None, malformed=False):
     if t is None:
         values = [""] * 9
     else:
-        values = [t.kind, t.prio, t.ini_node, t.ini_port, t.seq, t.tri_node, t.tri_port, t.hops, t.period]
+        values = [t.kind, t.priority, t.ini_node, t.ini_port, t.seq, t.tri_node, t.tri_port, t.hops, t.period]
     lines.append("\t".join(str(v) for v in [protocol] + values + ["malformed" if malformed else "whole"]))
 
 
@@ -97,7 +97,7 @@ for i in range(300):
         frames.append(message(t))
         expect("ITSY", t)
     else:
-        frames.append(pfc(t.prio, t))
+        frames.append(pfc(t.priority, t))
         expect("PFC+ITSY", t)
 
 # Plain devices: no padding to speak of.
@@ -108,7 +108,7 @@ for cls in range(8):
 # One thing wrong.
 for wrong in [dict(length=23), dict(length=0x118), dict(subtype=3), dict(version=0), dict(version=2),
               dict(kind=15), dict(ini_port=64), dict(tri_port=255)]:
-    for wrap, protocol in [(message, "ITSY"), (lambda t: pfc(t.prio, t), "PFC+ITSY")]:
+    for wrap, protocol in [(message, "ITSY"), (lambda t: pfc(t.priority, t), "PFC+ITSY")]:
         t = random_itsy()
         for name, value in wrong.items():
             setattr(t, name, value)
@@ -118,12 +118,12 @@ for wrong in [dict(length=23), dict(length=0x118), dict(subtype=3), dict(version
 for i in range(100):
     cls = rnd.randrange(8)
     if i % 2:
-        m = CLCM(length=10, subtype=2, kind=1, prio=cls, spuid=1 + rnd.randrange(1 << 31))
+        m = CLCM(length=10, subtype=2, kind=1, priority=cls, spuid=1 + rnd.randrange(1 << 31))
     else:
         n = 1 + rnd.randrange(99)
         phase = rnd.randrange(2)
         hops = [Hop(spuid=1 + rnd.randrange(1 << 31), egress=rnd.randrange(64)) for _ in range(n)]
-        m = CLCM(length=12 + 5 * n, subtype=2, kind=2, prio=cls, phase=phase, nonce=rnd.randrange(1 << 32),
+        m = CLCM(length=12 + 5 * n, subtype=2, kind=2, priority=cls, phase=phase, nonce=rnd.randrange(1 << 32),
                  index=rnd.randrange(n) if phase else n, hops=hops)
     bad = i % 10 == 0
     if bad:

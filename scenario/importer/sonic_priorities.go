@@ -10,10 +10,10 @@ import (
 	"softswitch/internal/lists"
 )
 
-// qos is the classes and the buffers of a fabric.
+// qos is the priorities and the buffers of a fabric.
 type qos struct {
 	lossless []int
-	dscp     map[int][]int // by lossless class: the code points that switches map to it
+	dscp     map[int][]int // by lossless priority: the code points that switches map to it
 	profile  profile
 	mtu      int // 0 for none
 }
@@ -44,57 +44,57 @@ func (r *sonicReader) qos(links []sonicLink) (q qos) {
 		}
 		ends = append(ends, l.a, l.b)
 	}
-	classes := map[end][]int{}
+	priorities := map[end][]int{}
 	for _, e := range slices.Concat(ends, hosts) {
-		classes[e] = r.pfc(e)
+		priorities[e] = r.pfc(e)
 	}
 	if len(ends) == 0 {
-		ends = firstPausing(hosts, classes)
+		ends = firstPausing(hosts, priorities)
 	}
 	for _, e := range ends {
 		switch {
 		case first.at == nil:
-			first, q.lossless = e, classes[e]
-		case !slices.Equal(classes[e], q.lossless):
-			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "pfc_enable is %q, and that of %s %q; in a scenario all ports pause the same classes",
-				join(classes[e]), first, join(q.lossless))
+			first, q.lossless = e, priorities[e]
+		case !slices.Equal(priorities[e], q.lossless):
+			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "pfc_enable is %q, and that of %s %q; in a scenario all ports pause the same priorities",
+				join(priorities[e]), first, join(q.lossless))
 		}
 	}
-	r.tellHosts(hosts, classes, q.lossless)
+	r.tellHosts(hosts, priorities, q.lossless)
 	q.dscp = r.dscp(ends, q.lossless)
 	q.profile = r.profile(ends, q.lossless)
 	return q
 }
 
 // firstPausing are the ports of hosts that pause what the first does that pauses at all: without links
-// between switches they are all that a configuration says of classes.
-func firstPausing(hosts []end, classes map[end][]int) (ends []end) {
+// between switches they are all that a configuration says of priorities.
+func firstPausing(hosts []end, priorities map[end][]int) (ends []end) {
 	for _, e := range hosts {
-		if len(classes[e]) > 0 && (len(ends) == 0 || slices.Equal(classes[e], classes[ends[0]])) {
+		if len(priorities[e]) > 0 && (len(ends) == 0 || slices.Equal(priorities[e], priorities[ends[0]])) {
 			ends = append(ends, e)
 		}
 	}
 	return ends
 }
 
-// tellHosts tells which ports of hosts do not pause the lossless classes, and if there are none of those.
-func (r *sonicReader) tellHosts(hosts []end, classes map[end][]int, lossless []int) {
+// tellHosts tells which ports of hosts do not pause the lossless priorities, and if there are none of those.
+func (r *sonicReader) tellHosts(hosts []end, priorities map[end][]int, lossless []int) {
 	var others alikes
 	for _, e := range hosts {
-		if !slices.Equal(classes[e], lossless) {
-			others.Add(fmt.Sprintf("%q", join(classes[e])), e.String())
+		if !slices.Equal(priorities[e], lossless) {
+			others.Add(fmt.Sprintf("%q", join(priorities[e])), e.String())
 		}
 	}
 	for _, key := range others.Keys {
-		r.notef("pfc_enable is %s at %s, of links to hosts: in a scenario all ports pause the same classes, here %q", key, andMore(others.Of[key]), join(lossless))
+		r.notef("pfc_enable is %s at %s, of links to hosts: in a scenario all ports pause the same priorities, here %q", key, andMore(others.Of[key]), join(lossless))
 	}
 	if len(lossless) == 0 && len(others.Keys) == 0 {
-		r.notef("No port has a pfc_enable: no class is lossless")
+		r.notef("No port has a pfc_enable: no priority is lossless")
 	}
 }
 
-// pfc is the classes that a port pauses, ascending.
-func (r *sonicReader) pfc(e end) (classes []int) {
+// pfc is the priorities that a port pauses, ascending.
+func (r *sonicReader) pfc(e end) (priorities []int) {
 	text := e.at.QOS.of(e.port)["pfc_enable"]
 	for _, s := range strings.Split(text, ",") {
 		if s = strings.TrimSpace(s); s == "" {
@@ -102,13 +102,13 @@ func (r *sonicReader) pfc(e end) (classes []int) {
 		}
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 7 {
-			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "pfc_enable is %q; want classes 0 to 7, such as \"3,4\"", text)
+			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "pfc_enable is %q; want priorities 0 to 7, such as \"3,4\"", text)
 			return nil
 		}
-		classes = append(classes, n)
+		priorities = append(priorities, n)
 	}
-	slices.Sort(classes)
-	return slices.Compact(classes)
+	slices.Sort(priorities)
+	return slices.Compact(priorities)
 }
 
 // of is the fields of the entry for a port, whose key may name several.
@@ -132,10 +132,10 @@ func named(ref string) string {
 	return ref[strings.LastIndex(ref, "|")+1:]
 }
 
-// dscp is the code points of each lossless class. Switches have to agree about them.
+// dscp is the code points of each lossless priority. Switches have to agree about them.
 func (r *sonicReader) dscp(ends []end, lossless []int) map[int][]int {
 	var first *configDB
-	var have map[int]int // by code point, of lossless classes
+	var have map[int]int // by code point, of lossless priorities
 	var done []*configDB
 	for _, e := range ends {
 		ref := named(cmp.Or(e.at.QOS.of(e.port)["dscp_to_tc_map"], e.at.QOS.field("global", "dscp_to_tc_map")))
@@ -156,7 +156,7 @@ func (r *sonicReader) dscp(ends []end, lossless []int) map[int][]int {
 			a, inA := have[dscp]
 			b, inB := m[dscp]
 			if inA != inB || a != b {
-				r.faultf(e.at, "DSCP_TO_TC_MAP|"+ref, "DSCP %d is %s, and at %s %s", dscp, class(b, inB), first.name, class(a, inA))
+				r.faultf(e.at, "DSCP_TO_TC_MAP|"+ref, "DSCP %d is %s, and at %s %s", dscp, priority(b, inB), first.name, priority(a, inA))
 				break
 			}
 		}
@@ -170,21 +170,21 @@ func (r *sonicReader) dscp(ends []end, lossless []int) map[int][]int {
 	return by
 }
 
-func class(c int, lossless bool) string {
+func priority(c int, lossless bool) string {
 	if lossless {
-		return fmt.Sprintf("class %d", c)
+		return fmt.Sprintf("priority %d", c)
 	}
 	return "lossy"
 }
 
-// codePoints are those of a map that lead to a lossless class.
+// codePoints are those of a map that lead to a lossless priority.
 func (r *sonicReader) codePoints(c *configDB, ref string, lossless []int) map[int]int {
 	m := map[int]int{}
 	for _, key := range c.DSCP.keysOf(ref) {
 		dscp, err1 := strconv.Atoi(key)
 		tc, err2 := strconv.Atoi(c.DSCP.field(ref, key))
 		if err1 != nil || err2 != nil || dscp < 0 || dscp > 63 || tc < 0 || tc > 7 {
-			r.faultf(c, "DSCP_TO_TC_MAP|"+ref, "%q: %q; want a DSCP of 0 to 63 and a class of 0 to 7", key, c.DSCP.field(ref, key))
+			r.faultf(c, "DSCP_TO_TC_MAP|"+ref, "%q: %q; want a DSCP of 0 to 63 and a priority of 0 to 7", key, c.DSCP.field(ref, key))
 			continue
 		}
 		if slices.Contains(lossless, tc) {
@@ -197,13 +197,13 @@ func (r *sonicReader) codePoints(c *configDB, ref string, lossless []int) map[in
 // keysOf are the names of an entry's fields, in order.
 func (t table) keysOf(key string) []string { return keysOf(t[key]) }
 
-// profile is the one that most ports have for their lossless classes.
+// profile is the one that most ports have for their lossless priorities.
 func (r *sonicReader) profile(ends []end, lossless []int) profile {
 	var all lists.Groups[profile, string] // the ports that have each
 	for _, e := range ends {
 		for _, c := range lossless {
 			p, ok := r.profileOf(e, c)
-			if at := all.Of[p]; ok && !slices.Contains(at[max(0, len(at)-1):], e.String()) { // once for all its classes
+			if at := all.Of[p]; ok && !slices.Contains(at[max(0, len(at)-1):], e.String()) { // once for all its priorities
 				all.Add(p, e.String())
 			}
 		}
@@ -227,9 +227,9 @@ func (r *sonicReader) profile(ends []end, lossless []int) profile {
 	return best
 }
 
-// profileOf is the profile of a port for a class; false if it has none of its own.
-func (r *sonicReader) profileOf(e end, class int) (p profile, ok bool) {
-	key := e.at.group(e.port, class)
+// profileOf is the profile of a port for a priority; false if it has none of its own.
+func (r *sonicReader) profileOf(e end, priority int) (p profile, ok bool) {
+	key := e.at.group(e.port, priority)
 	name := named(e.at.PG.field(key, "profile"))
 	switch {
 	case name == "":
@@ -256,7 +256,7 @@ func (r *sonicReader) profileOf(e end, class int) (p profile, ok bool) {
 	}
 	p.dynamic = p.xoff == "" && e.at.Profile.field(name, "headroom_type") == "dynamic"
 	if p.xoff == "" && !p.dynamic {
-		r.faultf(e.at, "BUFFER_PG|"+key, "profile %q has no xoff, so class %d, which pfc_enable names, has no headroom", name, class)
+		r.faultf(e.at, "BUFFER_PG|"+key, "profile %q has no xoff, so priority %d, which pfc_enable names, has no headroom", name, priority)
 	}
 	if pool := named(e.at.Profile.field(name, "pool")); pool != "" {
 		r.pools(e.at, pool, &p)
@@ -273,17 +273,17 @@ func (r *sonicReader) whole(c *configDB, place, field, text string) (n int, ok b
 	return n, err == nil
 }
 
-// inRange reports whether a class is in "3-4" or "3".
-func inRange(classes string, class int) bool {
-	from, to, two := strings.Cut(classes, "-")
+// inRange reports whether a priority is in "3-4" or "3".
+func inRange(priorities string, priority int) bool {
+	from, to, two := strings.Cut(priorities, "-")
 	if !two {
 		to = from
 	}
 	a, err1 := strconv.Atoi(from)
 	b, err2 := strconv.Atoi(to)
-	return err1 == nil && err2 == nil && a <= class && class <= b
+	return err1 == nil && err2 == nil && a <= priority && priority <= b
 }
 
-func join(classes []int) string {
-	return strings.Join(lists.Map(classes, strconv.Itoa), ",")
+func join(priorities []int) string {
+	return strings.Join(lists.Map(priorities, strconv.Itoa), ",")
 }
