@@ -15,6 +15,7 @@ export GOFLAGS += -trimpath
 .PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak congested harms restarts guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-configs fuzz-frames clean
 
 build:
+	@scripts/need.sh go=golang-go
 	go build -o $(BIN) ./cmd/softswitch
 
 # Packages whose tests make labs, and those whose tests run links, one after the other in each group,
@@ -34,6 +35,10 @@ PAGES := ./play ./view/ui
 RACE := ./event/follow ./internal/control ./internal/progress ./internal/timer ./link ./link/merge ./link/offload ./link/pcapng ./live ./live/hosting ./live/node ./live/record
 NORACE := ^(TestLinkGoneAndBack|TestOffWhileTheStackMoves)$$
 CASES := 1000
+# What tests use where it is there, and the packages that have it.
+TOOLS := curl=curl ethtool=ethtool ping=iputils-ping tcpdump=tcpdump tshark=tshark scapy=python3-scapy ovs-vswitchd=openvswitch-switch \
+	chromium=chromium iperf3=iperf3 promtool=prometheus slurmctld=slurm-wlm munged=munge parallel=parallel busybox=busybox-static \
+	modprobe=kmod linux.uml=user-mode-linux
 
 # Symbols for debuggers are left out of test binaries: linking takes half the time without them.
 GOTEST = go test -vet=off -ldflags=-s -exec $(CURDIR)/internal/testkit/cpu-time.sh
@@ -43,6 +48,8 @@ export CPU_LOG := $(CURDIR)/build/cpu-time.tsv
 # it is missing; run as root to miss none. At its end internal/testkit/cpu-time.sh names the packages
 # that take too much processor time.
 test: build
+	@scripts/need.sh ip=iproute2 gcc=gcc
+	-@scripts/need.sh $(TOOLS) || echo "tests that need them skip"
 	@mkdir -p build && rm -f $(CPU_LOG)
 	$(MAKE) --no-print-directory -j 4 test-pure test-labs test-pages test-links
 	internal/testkit/cpu-time.sh --check $(CPU_LOG)
@@ -89,7 +96,8 @@ race:
 # A PFC deadlock on a k=4 fat-tree of network namespaces, detected. Needs root.
 # make demo NAME=x calls the lab x, beside others.
 demo: build
-	$(BIN) demo $(if $(NAME),--name $(NAME))
+	@scripts/need.sh ip=iproute2
+	$(if $(filter-out 0,$(shell id -u)),sudo) $(BIN) demo $(if $(NAME),--name $(NAME))
 
 # fattree-on-loop RUNS times with a compiler beside it: how many runs are valid. Needs root, and ten
 # minutes for a hundred.
@@ -149,8 +157,10 @@ figures: build
 # The page docs/show-acts.md and its pictures, from the show of simulated runs. Needs Chromium
 # and ImageMagick.
 show-acts:
+	rm -f build/screenshots/film-*.png
 	go test -count=1 ./play -run TestShow$$ -rewrite
 	for n in 1 2 3 4 5 6 7 8 9; do convert build/screenshots/act-$$n.png -colors 64 -strip docs/show-acts/act-$$n.png || exit 1; done
+	convert -delay 25 -loop 0 build/screenshots/film-*.png -delay 200 $$(ls build/screenshots/film-*.png | tail -1) -resize 800x -colors 24 -layers OptimizePlus docs/cured.gif
 
 # How often the named causes of deadlocks are right, planted and random ones, and what curing
 # them does, the files docs/figures/causes-*.txt and responses.txt: the same byte for byte,

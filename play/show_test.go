@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,6 +85,23 @@ func TestShow(t *testing.T) {
 	}
 	tab.Shot("act-sides")
 	holdPage(t, show)
+	if *rewrite {
+		film(tab)
+	}
+}
+
+// film takes the pictures of the moving one in README: how the deadlock forms, is declared and is cured.
+func film(tab *testbrowser.Tab) {
+	tab.Press("b")
+	tab.Run(`goAct(8); document.body.classList.remove("show"); $("act").hidden = true;
+		onset = states.findIndex((s) => s.status === "deadlock"); cured = states.findIndex((s, i) => i > onset && s.status === "cured");
+		told = (i) => i >= 0 && states[i].brief !== states[i - 1]?.brief;
+		frames = states.map((_, i) => i).filter((i) => i >= onset - 12 && i <= cured + 12).filter((i, k, all) => k % Math.ceil(all.length / 28) === 0 || told(i));`)
+	n, _ := strconv.Atoi(tab.Value("String(frames.length)"))
+	for i := range n {
+		tab.Run(fmt.Sprintf("go(frames[%d])", i))
+		tab.Shot(fmt.Sprintf("film-%02d", i))
+	}
 }
 
 // TestShowFile: the show needs no server.

@@ -58,6 +58,14 @@ func (m *model) hasDropped() bool {
 	})
 }
 
+// frames is a number of frames in words.
+func frames(n int64) string {
+	if n == 1 {
+		return "1 frame"
+	}
+	return fmt.Sprintf("%d frames", n)
+}
+
 // droppedText says whom a cure costs how much, "" for nobody.
 func droppedText(all []verdict.DroppedOf) string {
 	if len(all) == 0 {
@@ -69,7 +77,7 @@ func droppedText(all []verdict.DroppedOf) string {
 		if !d.Named {
 			whose = ", which no cause names"
 		}
-		parts = append(parts, fmt.Sprintf("%d frames of flow %s (%s%s)", d.Frames, d.Flow, d.Share(), whose))
+		parts = append(parts, fmt.Sprintf("%s of flow %s (%s%s)", frames(d.Frames), d.Flow, d.Share(), whose))
 	}
 	if more := len(all) - verdict.DroppedShown; more > 0 {
 		parts = append(parts, fmt.Sprintf("some of %d more flows", more))

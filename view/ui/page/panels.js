@@ -145,7 +145,7 @@ const share = (d) => (1000 * d.frames < d.of ? "<0.1 %" : `${(Math.floor((1000 *
 function drawPrice(s) {
   const all = s.dropped_of || [], shown = 12;
   $("price").hidden = !all.length;
-  const rows = all.slice(0, shown).map((d) => [`flow ${d.flow}`, `${d.frames} frames, ${share(d)}${d.named ? ", named as a cause" : ""}`]);
+  const rows = all.slice(0, shown).map((d) => [`flow ${d.flow}`, `${d.frames} frame${d.frames === 1 ? "" : "s"}, ${share(d)}${d.named ? ", named as a cause" : ""}`]);
   if (all.length > shown) rows.push(["", `and ${all.length - shown} more flows`]);
   $("dropped").replaceChildren(...rows.map(tableRow));
 }
