@@ -67,10 +67,28 @@ func (s *Switch) contain(out unit.Port) (next unit.Time) {
 			next = min(next, quiet)
 			continue
 		}
-		p.acted.contained &^= 1 << c
-		// It starts again, with all of its budget.
-		p.storms[c] = storm{free: s.now}
-		s.note(detect.ActionRelease, noPG, detect.Queue{Port: out, Priority: c}, 0)
+		s.release(detect.Queue{Port: out, Priority: c})
 	}
 	return next
+}
+
+// SetStormBudget changes for how long hosts may pause; 0 is for ever. It releases those who are
+// contained: they are judged again by the new budget, from now on.
+func (s *Switch) SetStormBudget(now, budget unit.Time) {
+	s.now, s.cfg.StormBudget = now, budget
+	for out := range s.ports {
+		p := &s.ports[out]
+		for set := p.acted.contained; set != 0; set &= set - 1 {
+			s.release(detect.Queue{Port: unit.Port(out), Priority: set.First()})
+		}
+		s.ready.Add(unit.Port(out))
+	}
+}
+
+// release ends the containment of the host behind q, which starts again with all of its budget.
+func (s *Switch) release(q detect.Queue) {
+	p := &s.ports[q.Port]
+	p.acted.contained &^= 1 << q.Priority
+	p.storms[q.Priority] = storm{free: s.now}
+	s.note(detect.ActionRelease, noPG, q, 0)
 }

@@ -174,6 +174,24 @@ func TestNoStormBudget(t *testing.T) {
 	s.wantContained(false)
 }
 
+// A budget that changes is that of now: without one a host that is contained is heeded again, and with
+// one again it is contained when that is used up.
+func TestStormBudgetChanges(t *testing.T) {
+	s := stormed(t)
+	s.pausedBy(2 * stormBudget)
+	s.wantContained(true)
+	s.SetStormBudget(s.now, 0)
+	s.wantContained(false)
+	s.pausedBy(10 * stormBudget)
+	s.wantContained(false)
+	if !s.QueuePaused(0, 3) {
+		t.Error("without a budget the host is not heeded")
+	}
+	s.SetStormBudget(s.now, stormBudget)
+	s.pausedBy(2 * stormBudget)
+	s.wantContained(true)
+}
+
 // A budget is full after any time in which the host was quiet, of years too.
 func TestStormBudgetRefills(t *testing.T) {
 	for _, idle := range []unit.Time{stormBudget, unit.Second, 100_000_000 * unit.Second} {

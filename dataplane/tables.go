@@ -89,17 +89,12 @@ func (s *Switch) PausedSince(p unit.Port, c unit.Priority) (at unit.Time, ok boo
 	return s.ports[p].pauses[c].since, s.ports[p].paused.Has(c)
 }
 
-// LabelIn is the label of the latest pause frame for a queue that is paused, and
-// LabelOut that of the latest pause or resume frame for a priority group. Of frames that carried
-// none, and if there was no frame, its kind is itsyhdr.KindPeriod.
-func (s *Switch) LabelIn(p unit.Port, c unit.Priority) itsyhdr.TLV {
-	if !s.ports[p].paused.Has(c) {
-		return itsyhdr.TLV{}
+// Labels are, in, the label of the latest pause frame for queue (p, c), if that is paused, and, out, that
+// of the latest pause or resume frame for priority group (p, c). Of frames that carried none, and if
+// there was no frame, its kind is itsyhdr.KindPeriod.
+func (s *Switch) Labels(p unit.Port, c unit.Priority) (in, out itsyhdr.TLV) {
+	if s.ports[p].paused.Has(c) {
+		in = s.ports[p].pauses[c].label
 	}
-	return s.ports[p].pauses[c].label
-}
-
-// LabelOut is as LabelIn says.
-func (s *Switch) LabelOut(p unit.Port, c unit.Priority) itsyhdr.TLV {
-	return s.ports[p].announced[c].label
+	return in, s.ports[p].announced[c].label
 }

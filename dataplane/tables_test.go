@@ -117,7 +117,7 @@ func TestLabelsTold(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
 	in := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 3, Initiator: unit.NodePort{Node: 9, Port: 1}, Seq: 5, Period: 2}
 	s.receive(1, pfcWith(1000, in))
-	if got := s.LabelIn(1, 3); got != in {
+	if got, _ := s.Labels(1, 3); got != in {
 		t.Errorf("the label in is %v, want %v", got, in)
 	}
 	out := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Initiator: unit.NodePort{Node: 7}, Seq: 6}
@@ -127,16 +127,16 @@ func TestLabelsTold(t *testing.T) {
 	}
 	s.drain(0)
 	out.Priority, out.Period = 3, 1
-	if got := s.LabelOut(0, 3); got != out {
+	if _, got := s.Labels(0, 3); got != out {
 		t.Errorf("the label out is %v, want %v", got, out)
 	}
 	s.receive(1, pauseOf(3, 0, 1))
-	if got := s.LabelIn(1, 3); got.Kind != itsyhdr.KindPeriod {
+	if got, _ := s.Labels(1, 3); got.Kind != itsyhdr.KindPeriod {
 		t.Errorf("the label of a pause that is over: %v", got)
 	}
 	s.drain(1)
 	s.drain(0)
-	if got := s.LabelOut(0, 3); got.Kind != itsyhdr.KindPeriod {
+	if _, got := s.Labels(0, 3); got.Kind != itsyhdr.KindPeriod {
 		t.Errorf("the label of a priority group that resumed: %v", got)
 	}
 }

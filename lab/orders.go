@@ -275,6 +275,16 @@ func stopAll(ctx context.Context, hosts []control.Endpoint) error {
 	return tell(ctx, hosts, client.Stop)
 }
 
+// BoundStorms changes for how long hosts may pause a priority of any switch; 0 is for ever. Switches that
+// restart do so with the new bound.
+func (o Orders) BoundStorms(ctx context.Context, budget unit.Time) error {
+	args := client.StormArgs{Budget: budget}
+	if err := tell(ctx, ends(o.st, Names(o.st, "switch")), func(e control.Endpoint) error { return client.BoundStorms(e, args) }); err != nil {
+		return err
+	}
+	return o.configure(func(s *config.Switch) { s.PFC.StormBudget = &budget })
+}
+
 // Storm makes hosts pause a priority without end.
 func (o Orders) Storm(ctx context.Context, priority int, hosts ...string) error {
 	return o.act(ctx, hosts, config.Act{Do: "storm", Priority: priority})

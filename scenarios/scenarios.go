@@ -3,6 +3,7 @@ package scenarios
 
 import (
 	"embed"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,29 @@ var FS embed.FS
 //
 //go:embed nic/two-switches.yaml
 var NIC []byte
+
+// stage is a fabric for failures by hand, of which nothing is expected by itself.
+//
+//go:embed stage/stage.yaml
+var stage []byte
+
+// stageName is its name.
+const stageName = "stage"
+
+// Read is the scenario file of a name, one of Offered.
+func Read(name string) ([]byte, error) {
+	if name == stageName {
+		return stage, nil
+	}
+	return FS.ReadFile(name + ".yaml")
+}
+
+// Offered are the names of all scenarios that are known by name: those of FS, and the stage.
+func Offered() []string {
+	names := append(Names(), stageName)
+	slices.Sort(names)
+	return names
+}
 
 // RDMA has deadlocks of production networks and of publications, most of them with
 // RDMA's transport, by their names: "rdma/sonic-dualtor.yaml". They are not of FS: what

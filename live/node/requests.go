@@ -49,7 +49,7 @@ func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
 }
 
 // changes are the requests, of all kinds of node, that change something.
-var changes = []string{"act", "clear", "forge", "impair", "keep", "keys", "lose", "pfcwd_start", "pfcwd_stop", "response", "restart", "start", "stop", "tape"}
+var changes = []string{"act", "clear", "forge", "impair", "keep", "keys", "lose", "pfcwd_start", "pfcwd_stop", "response", "restart", "start", "stop", "storm_budget", "tape"}
 
 // checkMethod rejects GET for requests that change something: a client may repeat or
 // prefetch a GET.
@@ -65,21 +65,22 @@ type answerer func(*switchNode, *live.Node, json.RawMessage) (any, error)
 
 // switchRequests are the requests that a switch answers.
 var switchRequests = map[string]answerer{
-	"keep":        (*switchNode).keep,
-	"stats":       (*switchNode).stats,
-	"sample":      (*switchNode).sample,
-	"counters":    with((*switchNode).counters),
-	"setup":       look(func(s *switchNode, _ unit.Time) any { return observe.TakeSetup(s.sw) }),
-	"tables":      look(func(s *switchNode, now unit.Time) any { return observe.TakeTables(s.sw, now) }),
-	"labels":      look(func(s *switchNode, _ unit.Time) any { return observe.TakeLabels(s.sw) }),
-	"deadlocks":   (*switchNode).deadlocks,
-	"clear":       with((*switchNode).clear),
-	"pfcwd":       look(func(s *switchNode, _ unit.Time) any { return s.watchdog() }),
-	"pfcwd_start": with((*switchNode).pfcwdStart),
-	"pfcwd_stop":  with((*switchNode).pfcwdStop),
-	"response":    with((*switchNode).respond),
-	"restart":     (*switchNode).restart,
-	"keys":        (*switchNode).keys,
+	"keep":         (*switchNode).keep,
+	"stats":        (*switchNode).stats,
+	"sample":       (*switchNode).sample,
+	"counters":     with((*switchNode).counters),
+	"setup":        look(func(s *switchNode, _ unit.Time) any { return observe.TakeSetup(s.sw) }),
+	"tables":       look(func(s *switchNode, now unit.Time) any { return observe.TakeTables(s.sw, now) }),
+	"labels":       look(func(s *switchNode, _ unit.Time) any { return observe.TakeLabels(s.sw) }),
+	"deadlocks":    (*switchNode).deadlocks,
+	"clear":        with((*switchNode).clear),
+	"pfcwd":        look(func(s *switchNode, _ unit.Time) any { return s.watchdog() }),
+	"pfcwd_start":  with((*switchNode).pfcwdStart),
+	"pfcwd_stop":   with((*switchNode).pfcwdStop),
+	"response":     with((*switchNode).respond),
+	"storm_budget": with((*switchNode).boundStorms),
+	"restart":      (*switchNode).restart,
+	"keys":         (*switchNode).keys,
 }
 
 func (s *switchNode) handle(n *live.Node, req control.Request) (any, error) {

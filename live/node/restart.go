@@ -40,6 +40,18 @@ func (s *switchNode) respond(n *live.Node, args client.ResponseArgs) (_ any, err
 	return nil, err
 }
 
+// boundStorms changes for how long hosts may pause.
+func (s *switchNode) boundStorms(n *live.Node, args client.StormArgs) (any, error) {
+	switch {
+	case s.fixed != "":
+		return nil, errors.New("storm_budget: " + s.fixed)
+	case args.Budget < 0:
+		return nil, fmt.Errorf("storm_budget: %v: want 0, for no bound, or more", args.Budget)
+	}
+	n.Do(func(now unit.Time) { s.sw.SetStormBudget(now, args.Budget) })
+	return nil, nil
+}
+
 // restart ends the switch, and another takes its place. Its interfaces stay up; to its
 // neighbours it is a switch that is silent for a moment.
 func (s *switchNode) restart(_ *live.Node, args json.RawMessage) (any, error) {

@@ -54,6 +54,11 @@ type ResponseArgs struct {
 	Standing bool `json:"standing"`
 }
 
+// StormArgs bound for how long hosts may pause a priority of a switch, from now on; 0 is for ever.
+type StormArgs struct {
+	Budget unit.Time `json:"budget_ns"`
+}
+
 // Node are the counters of a node of any kind.
 type Node interface {
 	observe.Switch | observe.Host | observe.NIC | observe.Live
@@ -157,6 +162,9 @@ func Act(e control.Endpoint, a config.Act) error { return e.Call("act", a, nil) 
 
 // Respond changes what a running switch does about deadlocks.
 func Respond(e control.Endpoint, args ResponseArgs) error { return e.Call("response", args, nil) }
+
+// BoundStorms changes for how long hosts may pause a priority of a switch.
+func BoundStorms(e control.Endpoint, args StormArgs) error { return e.Call("storm_budget", args, nil) }
 
 // Restart makes a switch restart in its process, with empty buffers.
 func Restart(e control.Endpoint, args RestartArgs) error { return e.Call("restart", args, nil) }

@@ -229,9 +229,10 @@ func TakeLabels(s *dataplane.Switch) []Labels {
 			if !l.Paused && !l.XOFF {
 				continue
 			}
-			l.In = takeLabel(s.LabelIn(n, k))
+			in, out := s.Labels(n, k)
+			l.In = takeLabel(in)
 			if l.XOFF {
-				l.Out = takeLabel(s.LabelOut(n, k))
+				l.Out = takeLabel(out)
 			}
 			labels = append(labels, l)
 		}

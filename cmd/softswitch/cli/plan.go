@@ -119,10 +119,10 @@ func ReadFile(name string) ([]byte, error) {
 func ReadScenario(name string) ([]byte, error) {
 	data, err := ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "./") {
-		if shipped, ferr := scenarios.FS.ReadFile(name + ".yaml"); ferr == nil {
+		if shipped, ferr := scenarios.Read(name); ferr == nil {
 			return shipped, nil
 		}
-		return nil, fmt.Errorf("%w, nor is it a scenario that comes with softswitch; those are %s", err, strings.Join(scenarios.Names(), ", "))
+		return nil, fmt.Errorf("%w, nor is it a scenario that comes with softswitch; those are %s", err, strings.Join(scenarios.Offered(), ", "))
 	}
 	if err == nil && isSONiC(data) {
 		return nil, fmt.Errorf("%s: this is SONiC's config_db.json; `softswitch import sonic %s` makes a scenario of it, or of a folder of them", Called(name), name)
@@ -142,10 +142,10 @@ func isSONiC(data []byte) bool {
 // Shipped reports whether ReadScenario resolves name to a scenario that comes with softswitch.
 func Shipped(name string) bool {
 	_, err := os.Stat(name)
-	return errors.Is(err, fs.ErrNotExist) && slices.Contains(scenarios.Names(), name)
+	return errors.Is(err, fs.ErrNotExist) && slices.Contains(scenarios.Offered(), name)
 }
 
 // FilesAndNames completes the names of scenarios that come with softswitch, and files.
 func FilesAndNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return scenarios.Names(), cobra.ShellCompDirectiveDefault
+	return scenarios.Offered(), cobra.ShellCompDirectiveDefault
 }

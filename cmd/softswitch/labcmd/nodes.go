@@ -242,17 +242,49 @@ func toSenders(name *string, do func(o lab.Orders, ctx context.Context, hosts ..
 
 func labStorm(name *string) *cobra.Command {
 	var priority int
+	var budget string
 	c := labOrder(name, cli.HostNames, &cobra.Command{
 		Use:   "storm HOST...",
 		Short: "Start pause storms",
 		Long: `Make hosts send pauses of a priority without end, whatever they receive, as broken NICs
-do; "lab normal" ends it. The priority must be a lossless priority of the host.`,
-		Example: "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --priority 4",
+do; "lab normal" ends it. The priority must be a lossless priority of the host.
+
+A switch bears the pauses of a host for the budget of its configuration, half a second if that
+says nothing, and then contains the host: it ignores them. --budget changes that in all
+switches of the lab, from now on: "off" lets a storm spread as far as it gets.`,
+		Example: "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --priority 4\n  sudo softswitch lab storm h1 --budget off",
 		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
-	}, func(ctx context.Context, to lab.Orders, args []string) error { return to.Storm(ctx, priority, args...) })
+	}, func(ctx context.Context, to lab.Orders, args []string) error {
+		if budget != "" {
+			bound, err := stormBudget(budget)
+			if err == nil {
+				err = to.BoundStorms(ctx, bound)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return to.Storm(ctx, priority, args...)
+	})
+	c.Flags().StringVar(&budget, "budget", "", "for how long switches bear the pauses of a host: a time such as 500ms, or off")
 	c.Flags().IntVar(&priority, "priority", 3, "priority to pause, 0 to 7")
 	cli.FormerFlag(c, "class", "priority")
 	return c
+}
+
+// stormBudget reads a flag: 0 is no bound.
+func stormBudget(text string) (unit.Time, error) {
+	if text == "off" {
+		return 0, nil
+	}
+	budget, err := unit.ParseTime(text)
+	if err == nil && budget <= 0 {
+		err = fmt.Errorf("%q: want a time above 0, or off", text)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("--budget: %w", err)
+	}
+	return budget, nil
 }
 
 func labSlow(name *string) *cobra.Command {
