@@ -16,6 +16,7 @@ import (
 	"softswitch/play"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
+	"softswitch/scenarios"
 	"softswitch/sim"
 	"softswitch/view/ui"
 )
@@ -87,6 +88,37 @@ func TestShow(t *testing.T) {
 	holdPage(t, show)
 	if *rewrite {
 		film(tab)
+		failures(t)
+	}
+}
+
+// failures takes the pictures of docs/failures.md: the stage, and what somebody does there by hand.
+func failures(t *testing.T) {
+	file, err := scenarios.Read("stage")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, events := range map[string]string{
+		"links": "{at: 50ms, do: fail, link: core0--agg1-0}, {at: 50ms, do: fail, link: core1--agg3-0}",
+		"loop":  "{at: 50ms, do: fail, link: core0--agg1-0}, {at: 50ms, do: fail, link: core1--agg1-0}",
+		"storm": "{at: 50ms, do: storm, host: h3-0-0}",
+		"slow":  "{at: 50ms, do: slow, host: h3-0-0, rate: 10Mbit/s}",
+	} {
+		text := strings.Replace(string(file), "duration: 5s", "events: ["+events+"]\nduration: 200ms", 1)
+		plan, err := load.Plan("stage.yaml", []byte(text), load.Instead{Detector: "itsy"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := simulate(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := len(run.States) - 1
+		tab := testbrowser.Open(t, serve(t, &ui.Show{Runs: []ui.Recording{run}, Acts: []ui.Act{{To: last, Title: name}}}), testbrowser.Look{Width: 1366, Height: 768})
+		tab.Await("show && states.length > 0")
+		tab.Press("p")
+		tab.Run(fmt.Sprintf(`document.body.classList.remove("show"); $("act").hidden = true; go(%d)`, last))
+		tab.Shot("failure-" + name)
 	}
 }
 

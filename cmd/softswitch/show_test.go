@@ -268,6 +268,9 @@ func TestWatchdogAtRunTime(t *testing.T) {
 		{"pfcwd start all 99", `detection time "99"; valid: 100 to 5000`},
 		{"pfcwd start all 200 -r 1", `--restoration-time: 1; valid: 100 to 60000`},
 		{"pfcwd start all 200 -r 200 --action shout", `action "shout"; valid: drop, forward, alert`},
+		{"lab response cure --name " + b.name, `response: the detector none names no loop that could be broken; detectors that do: itsypaper, itsy, itsy-unchecked`},
+		{"lab response cur --name " + b.name, `response: "cur" is none; valid: none, cure`},
+		{"lab storm h1 --budget 0s --name " + b.name, `--budget: "0s": want a time above 0, or off`},
 		{"pfcwd start --switch s1 to-h2 200", `s1: no port "to-h2" (did you mean "to-h1" or "to-s2"?); there is: to-h1, to-s2`},
 	} {
 		if r := b.try(strings.Fields(c.args)...); r.code != cli.ExitError || !strings.Contains(r.stderr, c.want) {

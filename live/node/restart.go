@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/live"
 	"softswitch/node/client"
 	"softswitch/unit"
@@ -32,12 +34,18 @@ func (s *switchNode) respond(n *live.Node, args client.ResponseArgs) (_ any, err
 	}
 	n.Do(func(unit.Time) {
 		if d := s.sw.Detector(); !respond.Change(d, policy, args.Standing) {
-			err = fmt.Errorf("response: the detector %s acts by itself: stop it first", d.Name())
+			err = fmt.Errorf("response: the detector %s names no loop that could be broken; detectors that do: %s", d.Name(), strings.Join(namingLoops(), ", "))
 			return
 		}
 		s.response = policy.String()
 	})
 	return nil, err
+}
+
+// namingLoops are the detectors whose findings a response can act on.
+func namingLoops() []string {
+	of := lists.Where(catalog.Detectors(), func(d catalog.Detector) bool { return d.NamesLoops })
+	return lists.Map(of, func(d catalog.Detector) string { return d.Name })
 }
 
 // boundStorms changes for how long hosts may pause.

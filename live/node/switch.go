@@ -40,7 +40,11 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, re
 	if err != nil {
 		return nil, err
 	}
-	built := cfg.Build(respond.NewChangeable(d.New, policy), live.Batch, live.Granularity)
+	wrap := respond.New // what names no loop gives a response nothing to act on, and may be a watchdog that pfcwd replaces
+	if d.NamesLoops {
+		wrap = respond.NewChangeable
+	}
+	built := cfg.Build(wrap(d.New, policy), live.Batch, live.Granularity)
 	first, err := setKeys(&built, cfg, at)
 	if err != nil {
 		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)
