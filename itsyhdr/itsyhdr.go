@@ -107,13 +107,32 @@ type TLV struct {
 	Auth      uint64
 }
 
+// FlagHost of a label says that the initial trigger is the host that its port faces. Hops is then how much
+// of what waited was for that host, in 255ths (docs/format/itsy.md, kind 3).
+const FlagHost = 8
+
 // String is t for people, without the parts that are absent:
 //
-//	label priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12
+//	label priority 3 from 5.2 seq 9 trigger 7.1 host's share 88 % period 12 flags 0x08
+//	no label priority 3 period 12
+//	checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12
 func (t TLV) String() string {
 	var s strings.Builder
+	if t.Kind == KindLabel && t.Seq == 0 {
+		s.WriteString("no ")
+	}
 	fmt.Fprintf(&s, "%v priority %d", t.Kind, t.Priority)
-	if t.Kind != KindPeriod {
+	switch {
+	case t.Kind == KindPeriod, t.Kind == KindLabel && t.Seq == 0:
+	case t.Kind == KindLabel:
+		fmt.Fprintf(&s, " from %v seq %d", t.Initiator, t.Seq)
+		if !t.Trigger.IsZero() {
+			fmt.Fprintf(&s, " trigger %v", t.Trigger)
+		}
+		if t.Flags&FlagHost != 0 {
+			fmt.Fprintf(&s, " host's share %d %%", (100*int(t.Hops)+127)/255)
+		}
+	default:
 		fmt.Fprintf(&s, " from %v seq %d", t.Initiator, t.Seq)
 		if !t.Trigger.IsZero() {
 			fmt.Fprintf(&s, " trigger %v", t.Trigger)

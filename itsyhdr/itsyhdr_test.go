@@ -233,8 +233,10 @@ func TestString(t *testing.T) {
 	}{
 		{itsyhdr.TLV{}, "period priority 0 period 0"},
 		{itsyhdr.TLV{Priority: 3, Period: 7}, "period priority 3 period 7"},
-		{example, "label priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12 flags 0x01"},
-		{authentic, "label priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12 flags 0x01 auth 0000000000000abc"},
+		{example, "label priority 3 from 5.2 seq 9 trigger 7.1 period 12 flags 0x01"},
+		{authentic, "label priority 3 from 5.2 seq 9 trigger 7.1 period 12 flags 0x01 auth 0000000000000abc"},
+		{itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 3, Period: 12}, "no label priority 3 period 12"},
+		{itsyhdr.TLV{Kind: itsyhdr.KindLabel, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 1, Trigger: unit.NodePort{Node: 7, Port: 1}, Hops: 224, Flags: itsyhdr.FlagHost}, "label priority 0 from 5.2 seq 1 trigger 7.1 host's share 88 % period 0 flags 0x08"},
 		{itsyhdr.TLV{Kind: itsyhdr.KindChecking, Initiator: unit.NodePort{Node: 1}}, "checking priority 0 from 1.0 seq 0 hops 0 period 0"},
 		{itsyhdr.TLV{Kind: 15}, "kind(15) priority 0 from 0.0 seq 0 hops 0 period 0"},
 	} {

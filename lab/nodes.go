@@ -1,11 +1,13 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"softswitch/internal/control"
 	"softswitch/internal/lists"
@@ -64,6 +66,23 @@ func Load(name string) (*netnslab.State, error) {
 		return nil, fmt.Errorf("lab %q is not up; up: %s", name, strings.Join(labs, ", "))
 	}
 	return st, err
+}
+
+// Await returns when a lab of this name is up and complete, or with ctx's error.
+func Await(ctx context.Context, name string) error {
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		st, err := netnslab.Load(name)
+		if err == nil && st.Complete || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // runsNIC reports whether a node's process is softswitch nic.

@@ -89,7 +89,7 @@ const (
 	wireProof   = 1
 	wireTrigger = 2
 	wireDone    = 4
-	wireHost    = 8
+	wireHost    = itsyhdr.FlagHost
 )
 
 // flags pairs the flags of a label with those on the wire.

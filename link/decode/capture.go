@@ -27,8 +27,13 @@ type captured struct {
 	fcs    int    // octets of frame check sequence at its end; 0 if the capture does not say
 }
 
-// source yields the frames of a capture; io.EOF at its proper end.
-type source interface{ next() (captured, error) }
+// source yields the frames of a capture; io.EOF at its proper end. ports are the names of interfaces by
+// the ports that labels speak of, as far as the capture has told: those of softswitch describe an
+// interface as "switch 5 port 2".
+type source interface {
+	next() (captured, error)
+	ports() map[NodePort]string
+}
 
 // open distinguishes pcap and pcapng by their first four bytes.
 func open(r io.Reader) (source, error) {
@@ -84,6 +89,8 @@ func openPcap(r *bufio.Reader) (source, error) {
 	return s, nil
 }
 
+func (s pcapSource) ports() map[NodePort]string { return nil }
+
 func (s pcapSource) next() (captured, error) {
 	data, ci, err := s.r.ReadPacketData()
 	// EOF with a length: the header was there, the packet was not.
@@ -97,18 +104,31 @@ func (s pcapSource) next() (captured, error) {
 }
 
 // ngSource is a pcapng file: interfaces with names and link types of their own.
-type ngSource struct{ f *pcapng.Frames }
+type ngSource struct {
+	f     *pcapng.Frames
+	known map[NodePort]string
+	seen  int // interfaces
+}
 
 func openPcapng(r io.Reader) (source, error) {
 	f, err := pcapng.NewFrames(r, nil)
 	if err != nil {
 		return nil, fmt.Errorf("decode: in the pcapng header: %w", err)
 	}
-	return ngSource{f}, nil
+	return &ngSource{f: f, known: map[NodePort]string{}}, nil
 }
 
-func (s ngSource) next() (captured, error) {
+func (s *ngSource) ports() map[NodePort]string { return s.known }
+
+func (s *ngSource) next() (captured, error) {
 	data, ci, opt, err := s.f.Next()
+	for _, in := range s.f.Interfaces(s.seen) {
+		s.seen++
+		var at NodePort
+		if n, _ := fmt.Sscanf(in.Description, "switch %d port %d", &at.Node, &at.Port); n == 2 {
+			s.known[at] = in.Name
+		}
+	}
 	if err != nil {
 		return captured{}, err
 	}

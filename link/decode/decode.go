@@ -17,7 +17,7 @@
 //   - everything before a damaged part of the file is printed before the error;
 //   - memory does not grow with the file: one frame at a time, of bounded size.
 //
-// What it does not do: it resolves no names, filters nothing and judges no pause.
+// What it does not do: it resolves no names but those of ports that the capture has, filters nothing and judges no pause.
 package decode
 
 import (
@@ -97,7 +97,7 @@ func (p *printer) printAll(src source) error {
 			v, link := p.witness.Judge(f.data)
 			rec.Auth = &Auth{Verdict: v.String(), Link: link}
 		}
-		rec.Frame = p.count.frames
+		rec.Frame, rec.ports = p.count.frames, src.ports()
 		p.count.add(rec)
 		if err := p.print(rec); err != nil {
 			return err

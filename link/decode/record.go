@@ -43,7 +43,8 @@ type Record struct {
 	Reason     string     `json:"reason,omitempty"`     // KindMalformed: what is wrong
 	Auth       *Auth      `json:"auth,omitempty"`       // with Options.Keys
 
-	said fmt.Stringer // ITSY, CLCM or Diagnosis for people
+	said  fmt.Stringer        // ITSY, CLCM or Diagnosis for people
+	ports map[NodePort]string // names of ports, as far as they are known
 }
 
 // Auth is what a frame's tag is worth.

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -45,7 +46,7 @@ func (rec Record) content() string {
 	case KindPFC:
 		s := "PFC " + priorities(rec.Priorities)
 		if rec.ITSY != nil {
-			s += "; " + rec.said.String()
+			s += "; " + rec.named(rec.said.String())
 		}
 		if rec.Padding != "" {
 			s += "; padding is no ITSY TLV: " + rec.Padding
@@ -54,9 +55,29 @@ func (rec Record) content() string {
 	case KindPause:
 		return "802.3x PAUSE " + quanta(*rec.Quanta)
 	case KindITSY, KindDiagnosis, KindCLCM:
-		return messageName(rec.said) + " " + rec.said.String()
+		return messageName(rec.said) + " " + rec.named(rec.said.String())
 	}
 	return "MALFORMED: " + rec.Reason
+}
+
+// aPort is a port in the text of a TLV: its switch and its number there.
+var aPort = regexp.MustCompile(`\b(from|trigger) (\d+)\.(\d+)\b`)
+
+// named puts the names of ports before their numbers, where the capture has them.
+func (rec Record) named(text string) string {
+	if len(rec.ports) == 0 {
+		return text
+	}
+	return aPort.ReplaceAllStringFunc(text, func(said string) string {
+		m := aPort.FindStringSubmatch(said)
+		var at NodePort
+		fmt.Sscan(m[2]+" "+m[3], &at.Node, &at.Port)
+		name, known := rec.ports[at]
+		if !known {
+			return said
+		}
+		return fmt.Sprintf("%s %s (%s.%s)", m[1], printable(name), m[2], m[3])
+	})
 }
 
 // messageName names a message that parseMessage has read.

@@ -67,6 +67,16 @@ func (f *Frames) Interface(ci gopacket.CaptureInfo) (name string, link uint16, e
 	return in.Name, uint16(in.LinkType), err
 }
 
+// Interfaces are the interfaces that the capture has described so far, from a number on.
+func (f *Frames) Interfaces(from int) (all []pcapgo.NgInterface) {
+	for i := from; i < f.ng.NInterfaces(); i++ {
+		if in, err := f.ng.Interface(i); err == nil {
+			all = append(all, in)
+		}
+	}
+	return all
+}
+
 // misfit handles the case that pcapgo wanted more than the last block holds.
 func misfit(err error) error {
 	if err == io.ErrUnexpectedEOF {

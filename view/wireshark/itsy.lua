@@ -49,7 +49,9 @@ local MAX_QUEST_HOPS = 64
 local QUEST_FLAGS = { [1] = "it has left the loop", [2] = "answered", [4] = "the queue is the loop's" }
 local ANSWERED = 2
 
-local itsy = Proto("itsy", "ITSY deadlock detection")
+-- Loaded twice, from the plugin folder and by -X lua_script, it is there once.
+local first, itsy = pcall(Proto, "itsy", "ITSY deadlock detection")
+if not first then return end
 local clcm = Proto("clcm", "Credit Loop Control Message")
 -- The name under which MAC Control is taken over; it never stands in a tree.
 local chain = Proto("itsy_chain", "MAC Control, then ITSY")
@@ -131,6 +133,7 @@ local eth_dst = Field.new("eth.dst")
 local eth_src = Field.new("eth.src")
 local description = Field.new("frame.interface_description")
 local direction = Field.new("frame.packet_flags_direction")
+local interface = Field.new("frame.interface_name")
 local INBOUND = 1
 
 -- receiver is the number of the switch that has received this frame, nil if the capture
@@ -145,7 +148,20 @@ local function is_zero(tvb)
   return not tvb:raw():find("[^\0]")
 end
 
-local function node_port(node, port) return string.format("%d.%d", node:uint(), port:uint()) end
+-- names are those of ports by their numbers, as far as frames of their interfaces have come.
+local names = {}
+
+local function learn_name()
+  local at, name = description(), interface()
+  local node, port = (at and at.value or ""):match("^switch (%d+) port (%d+)$")
+  if node and name then names[node .. "." .. port] = name.value end
+end
+
+local function node_port(node, port)
+  local number = string.format("%d.%d", node:uint(), port:uint())
+  local name = names[number]
+  return name and string.format("%s (%s)", name, number) or number
+end
 
 -- judge_head adds the octets that every TLV of ours begins with. It returns the reason for
 -- which this is none, and whether that makes it somebody else's. A want_length of nil is any.
@@ -213,14 +229,19 @@ local function add_fields(tvb, tree)
   if is_zero(tvb(18, 8)) then item:append_text(" (off)") end
 end
 
--- summary is the TLV in a line: label priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12.
+-- summary is the TLV in a line: label priority 3 from 5.2 seq 9 trigger 7.1 host's share 88 % period 12.
 local function summary(tvb)
   local kind, flags = tvb(6, 1):bitfield(4, 4), tvb(7, 1):bitfield(3, 5)
-  local parts = { KINDS[kind], "priority " .. tvb(7, 1):bitfield(0, 3) }
-  if kind ~= 0 then
+  local none = kind == LABEL and is_zero(tvb(11, 2))
+  local parts = { (none and "no " or "") .. KINDS[kind], "priority " .. tvb(7, 1):bitfield(0, 3) }
+  if kind ~= 0 and not none then
     parts[#parts + 1] = "from " .. node_port(tvb(8, 2), tvb(10, 1)) .. " seq " .. tvb(11, 2):uint()
     if not is_zero(tvb(13, 3)) then parts[#parts + 1] = "trigger " .. node_port(tvb(13, 2), tvb(15, 1)) end
-    parts[#parts + 1] = "hops " .. tvb(16, 1):uint()
+    if kind ~= LABEL then
+      parts[#parts + 1] = "hops " .. tvb(16, 1):uint()
+    elseif has(flags, HOST) then
+      parts[#parts + 1] = string.format("host's share %d %%", math.floor((100 * tvb(16, 1):uint() + 127) / 255))
+    end
   end
   parts[#parts + 1] = "period " .. tvb(17, 1):uint()
   if flags ~= 0 then parts[#parts + 1] = string.format("flags %#04x", flags) end
@@ -697,6 +718,7 @@ local function dissect_message(tvb, pinfo, root)
 end
 
 function itsy.dissector(tvb, pinfo, root)
+  learn_name()
   local of = pfc
   pfc = nil
   if not of then return dissect_message(tvb, pinfo, root) end

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"regexp"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -64,8 +65,8 @@ func tshark(t *testing.T, file string, fields ...string) []string {
 	}
 	args := []string{"-n", "-X", "lua_script:itsy.lua", "-r", file, "-T", "fields"}
 	for _, f := range fields {
-		if option, ok := strings.CutPrefix(f, "-o "); ok {
-			args = append(args, "-o", option)
+		if option, value, ok := strings.Cut(f, " "); ok {
+			args = append(args, option, value)
 			continue
 		}
 		args = append(args, "-e", f)
@@ -238,17 +239,44 @@ func TestColumns(t *testing.T) {
 	}
 	period := itsyhdr.TLV{Priority: 3, Period: 1}
 	cut := message(tlv(label))[:30]
+	share, none := label, itsyhdr.TLV{Kind: itsyhdr.KindLabel, Priority: 3, Period: 12}
+	share.Flags, share.Hops = itsyhdr.FlagHost, 224
+	named := func(text string) string { return strings.Replace(text, "from 5.2", "from core0:to-agg0 (5.2)", 1) } // interface 0
 	frames := []frame{
-		{pcapng.Packet{Data: pfc(8, tlv(label))}, "PFC+ITSY\t" + pauseInfo + label.String()},
+		{pcapng.Packet{Data: pfc(8, tlv(share))}, "PFC+ITSY\t" + pauseInfo + named(share.String())},
+		{pcapng.Packet{Data: pfc(8, tlv(none))}, "PFC+ITSY\t" + pauseInfo + none.String()},
+		{pcapng.Packet{Data: pfc(8, tlv(label))}, "PFC+ITSY\t" + pauseInfo + named(label.String())},
 		{pcapng.Packet{Data: pfc(8, tlv(period))}, "PFC+ITSY\t" + pauseInfo + period.String()},
-		{pcapng.Packet{Data: message(tlv(label))}, "ITSY\t" + label.String()},
+		{pcapng.Packet{Data: message(tlv(label))}, "ITSY\t" + named(label.String())},
 		{pcapng.Packet{Data: cut}, "ITSY\t [truncated; want 26 octets, there are 16]"},
 		{pcapng.Packet{Data: message(shpiner.AppendElection(nil, shpiner.Election{Priority: 3, SPUID: 0xdeadbeef}))}, "CLCM\telection priority 3 SPUID deadbeef"},
-		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))}, "ITSY\tlap priority 3 from 5.2 rank 9 hops 3"},
-		{pcapng.Packet{Data: message(quest(3, 2, 5, 2, 9, 0x0a0b0c0d, 2))}, "ITSY\tquest priority 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered"},
+		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))}, named("ITSY\tlap priority 3 from 5.2 rank 9 hops 3")},
+		{pcapng.Packet{Data: message(quest(3, 2, 5, 2, 9, 0x0a0b0c0d, 2))}, named("ITSY\tquest priority 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered")},
 		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))[:100]}, "ITSY\t [truncated; want 417 octets, there are 86]"},
 	}
 	wantLines(t, tshark(t, writeCapture(t, frames), "_ws.col.Protocol", "_ws.col.Info"), frames)
+}
+
+// TestFiltersOfDocs: tshark knows every filter that docs/wireshark.md names, also if the dissector is
+// loaded twice, as it is with -X where it is installed.
+func TestFiltersOfDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/wireshark.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	filters := map[string]bool{}
+	for _, m := range regexp.MustCompile("`((?:itsy|clcm)(?:\\.[a-z_]+)*)`").FindAllStringSubmatch(string(page), -1) {
+		filters[m[1]] = true
+	}
+	if len(filters) < 30 {
+		t.Fatalf("the page names %d filters: %v", len(filters), filters)
+	}
+	file := writeCapture(t, []frame{{pcapng.Packet{Data: pfc(8, nil)}, ""}})
+	for filter := range filters {
+		if got := tshark(t, file, "-X lua_script:itsy.lua", "-Y "+filter, "frame.number"); len(got) > 1 {
+			t.Errorf("%s: %q", filter, got)
+		}
+	}
 }
 
 // TestExpert: what is worth a second look, and only that, is marked.

@@ -56,15 +56,17 @@ than that appear out of order.`,
 func labCapture(name *string) *cobra.Command {
 	var nodes []string
 	var file string
+	var wait bool
 	c := &cobra.Command{
-		Use:   "capture [--node NODE]... [-w FILE|-]",
+		Use:   "capture [--wait] [--node NODE]... [-w FILE|-]",
 		Short: "Capture all frames",
 		Long: `Capture the frames that all nodes of a lab, or some, send and receive, as one pcapng: every
 port is an interface, named NODE:PORT; pauses, labels and messages have comments. Frames
 are in order of time, about 0.1 s late; a frame on a link appears twice, as sent and as
 received. The file can be read during the capture.
 
-Captures begin when the command is given, also in a busy lab. No node waits for a
+Captures begin when the command is given, also in a busy lab; with --wait when a lab of that
+name comes up, before its flows start: give it before "lab run" or "lab deploy". No node waits for a
 capture: frames that the capture is too slow for are missed, and counted. Frames that a
 node's kernel sends, such as a host's ping, appear only where they are received.
 
@@ -80,6 +82,12 @@ missing; 2 nothing could be captured or the file could not be written.`,
 			if file == "-" && progress.IsTerminal(os.Stdout) {
 				return errors.New("lab capture: a capture is binary, not text for a terminal; give a file with -w FILE, or a pipe: lab capture | wireshark -k -i -")
 			}
+			if wait {
+				fmt.Fprintf(os.Stderr, "waiting for a lab %s; Ctrl-C ends it\n", *name)
+				if err := lab.Await(cmd.Context(), *name); err != nil {
+					return err
+				}
+			}
 			c := lab.Capture{Name: *name, Nodes: nodes, File: file, Log: os.Stderr}
 			whole, err := c.Run(cmd.Context())
 			if err == nil && !whole {
@@ -89,6 +97,7 @@ missing; 2 nothing could be captured or the file could not be written.`,
 		},
 	}
 	c.Flags().StringArrayVar(&nodes, "node", nil, "node to capture on; repeatable (default all)")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the lab is up")
 	c.Flags().StringVarP(&file, "write", "w", "-", `file for the capture; "-" is standard output`)
 	c.MarkFlagFilename("write", "pcapng")
 	c.RegisterFlagCompletionFunc("node", cli.Offer(name, cli.NodeNames))
