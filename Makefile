@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 # No path of this machine is in what is compiled: a clone in another place compiles nothing anew.
 export GOFLAGS += -trimpath
 
-.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak congested harms restarts guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-configs fuzz-frames clean
+.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak congested harms restarts guides figures show-acts learn cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-configs fuzz-frames clean
 
 build:
 	@scripts/need.sh go=golang-go
@@ -163,6 +163,10 @@ show-acts:
 	mkdir -p docs/failures
 	for n in links loop storm slow; do convert build/screenshots/failure-$$n.png -colors 32 -strip docs/failures/$$n.png || exit 1; done
 	convert -delay 25 -loop 0 build/screenshots/film-*.png -delay 200 $$(ls build/screenshots/film-*.png | tail -1) -resize 800x -colors 24 -layers OptimizePlus docs/cured.gif
+
+# The course of docs/learn.md, from simulations, with a replay of each step.
+learn:
+	go test -count=1 ./play/learn -run TestPage -rewrite
 
 # How often the named causes of deadlocks are right, planted and random ones, and what curing
 # them does, the files docs/figures/causes-*.txt and responses.txt: the same byte for byte,

@@ -107,7 +107,7 @@ type TLV struct {
 	Auth      uint64
 }
 
-// FlagHost of a label says that the initial trigger is the host that its port faces. Hops is then how much
+// FlagHost says of a label that the initial trigger is the host that its port faces. Hops is then how much
 // of what waited was for that host, in 255ths (docs/format/itsy.md, kind 3).
 const FlagHost = 8
 

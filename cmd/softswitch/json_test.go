@@ -50,6 +50,7 @@ lab start
 lab stop
 lab storm
 lab ui
+learn
 nic
 nic normal
 nic slow

@@ -54,7 +54,7 @@ type ResponseArgs struct {
 	Standing bool `json:"standing"`
 }
 
-// StormArgs bound for how long hosts may pause a priority of a switch, from now on; 0 is for ever.
+// StormArgs are for how long hosts may pause a priority of a switch from now on; 0 is for ever.
 type StormArgs struct {
 	Budget unit.Time `json:"budget_ns"`
 }

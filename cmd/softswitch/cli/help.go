@@ -63,7 +63,7 @@ func writeMap(out io.Writer, c *cobra.Command) {
 			flags.AddFlag(f)
 		}
 	})
-	fmt.Fprintf(out, "\n%s`%s COMMAND --help` says more about a command.\n", flags.FlagUsages(), c.CommandPath())
+	fmt.Fprintf(out, "%s`%s COMMAND --help` says more about a command.\n", flags.FlagUsages(), c.CommandPath())
 }
 
 // exitStatus is the help text on the exit status of commands whose help has no other.

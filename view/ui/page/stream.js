@@ -79,6 +79,6 @@ function take(more) {
     at = Math.max(0, at - left);
   }
   if (follow && (at < 0 || calm.matches || document.hidden)) at = states.length - 1;
-  else if (at < 0) at = 0;
+  else if (at < 0) at = Math.max(0, states.findIndex((_, i) => isEvent.any(i)) - 1); // what is before is idle
   stale = true;
 }

@@ -1,0 +1,67 @@
+package learn
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"softswitch/internal/safefile"
+	"softswitch/view/ui"
+)
+
+// WriteReplays writes each step's run to a folder as a page that a browser plays, step-1.html and so on.
+func WriteReplays(dir string) error {
+	for i, s := range Steps() {
+		stream := new(ui.Stream)
+		if _, err := s.Play.run(stream); err != nil {
+			return err
+		}
+		var page bytes.Buffer
+		if err := stream.WriteHTML(&page); err != nil {
+			return err
+		}
+		if err := safefile.WriteFile(filepath.Join(dir, replay(i)), page.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func replay(step int) string { return fmt.Sprintf("step-%d.html", step+1) }
+
+// Page is the course as Markdown, with links to the replays in the folder replays, and at its end the
+// sheet for teachers.
+func Page(replays string) (string, error) {
+	var b strings.Builder
+	minutes := 0
+	for _, s := range Steps() {
+		minutes += s.Minutes
+	}
+	fmt.Fprintf(&b, "# From one pause to a cured ring\n\nSix steps, %d minutes. Each has a prediction, a run, and a question; the answers are folded. `softswitch learn`\nasks them at a terminal, and plays the runs; *replay* opens one in a browser, without softswitch.\n", minutes)
+	sheet := "\n## For teachers\n\n| step | minutes | predicted | asked afterwards |\n|---|---|---|---|\n"
+	for i, s := range Steps() {
+		run, other, err := s.play()
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n## %d. %s\n\n%s\n\n```text%s\n```\n", i+1, s.Title, s.Text, s.Drawing)
+		answers := []string{}
+		for k, q := range []Question{s.Predict, s.Check} {
+			if k == 1 {
+				fmt.Fprintf(&b, "\n[Replay](%s/%s), and what `softswitch learn %d` prints:\n\n```text\n%s\n```\n", replays, replay(i), i+1, strings.Join(run.lines(), "\n"))
+			}
+			right := q.Right(run, other)
+			answers = append(answers, q.Choices[right])
+			fmt.Fprintf(&b, "\n**%s**\n\n", q.Ask)
+			for n, c := range q.Choices {
+				fmt.Fprintf(&b, "%d. %s\n", n+1, c)
+			}
+			fmt.Fprintf(&b, "\n<details><summary>Answer</summary>\n\n%d: %s. %s\n\n</details>\n", right+1, q.Choices[right], q.Why)
+		}
+		fmt.Fprintf(&b, "\n%s\n", s.After)
+		sheet += fmt.Sprintf("| %d. %s | %d | %s | %s |\n", i+1, s.Title, s.Minutes, answers[0], answers[1])
+	}
+	sheet += "\nWhat often goes wrong: that a pause is taken for one of a flow (step 1: it stops a priority of a link); that a pause is\ntaken to go to the sender (step 2: it goes one hop); that a ring of links is taken for a deadlock (step 4: it takes enough\ntraffic in every part). `softswitch learn --answers` with the numbers of a class, in turn, prints how many were right.\n"
+	return b.String() + sheet, nil
+}
