@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"softswitch/internal/progress"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/view/ui"
@@ -28,12 +29,13 @@ const attempts = 4
 // show of what was seen.
 func Record(ctx context.Context, plans [3]*scenario.Plan, opt LabOptions, out io.Writer) (*ui.Show, error) {
 	var runs [3]ui.Recording
-	for i, plan := range plans {
-		fmt.Fprintf(out, "recording run %d of %d, response %s\n", i+1, len(plans), plan.Scenario.Response)
-		var err error
-		if runs[i], err = record(ctx, plan, opt, out); err != nil {
-			return nil, err
-		}
+	err := progress.Each(ctx, out, "runs recorded, some five seconds each", len(plans), 1, func(i int) (err error) {
+		fmt.Fprintf(out, "recording run %d of %d, response %s\n", i+1, len(plans), plans[i].Scenario.Response)
+		runs[i], err = record(ctx, plans[i], opt, out)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return ui.NewShow(runs[0], runs[1], runs[2])
 }
