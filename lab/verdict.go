@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"slices"
 
 	"softswitch/event"
@@ -35,9 +36,13 @@ func (r *Run) Verdict() (*verdict.Verdict, error) {
 			hosts = append(hosts, *n.Host)
 		}
 	}
-	return verdict.Of(verdict.Run{
+	v := verdict.Of(verdict.Run{
 		Plan: r.Plan, World: "live", Truth: truth, Start: start, Ends: r.ends(), Switches: switches, Hosts: hosts, Cores: r.Cores, Headroom: r.headroom(switches), PerProcess: r.PerProcess, Polled: r.Polled, Doubts: r.Invalid,
-	}), nil
+	})
+	if i := slices.IndexFunc(switches, func(s observe.Switch) bool { return s.Response != "" && s.Response != cmp.Or(v.Response, "none") }); i >= 0 {
+		v.Response += ", then " + switches[i].Response // changed by hand in the run
+	}
+	return v, nil
 }
 
 // judge holds the logs against the truth. Times of the result are by one of the nodes' clocks,

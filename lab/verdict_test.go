@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -117,6 +118,20 @@ func TestSwitchKnowsOfMoreLoss(t *testing.T) {
 		if v := judged(t, r); v.LosslessLost != c.want {
 			t.Errorf("receivers miss 5, s1 dropped %d: lossless_lost %d, want %d", c.dropped, v.LosslessLost, c.want)
 		}
+	}
+}
+
+// TestVerdictOfAChangedResponse: what was ordered in the run is told.
+func TestVerdictOfAChangedResponse(t *testing.T) {
+	r := played(t)
+	asPlanned := judged(t, r).Response
+	r.Nodes[0].Switch.Response = cmp.Or(asPlanned, "none")
+	if got := judged(t, r).Response; got != asPlanned {
+		t.Errorf("response %q, want %q", got, asPlanned)
+	}
+	r.Nodes[0].Switch.Response = "cure"
+	if got := judged(t, r).Response; got != asPlanned+", then cure" {
+		t.Errorf("response %q, want that it was changed", got)
 	}
 }
 

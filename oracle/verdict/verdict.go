@@ -18,6 +18,8 @@ type Verdict struct {
 	Scenario string `json:"scenario"`
 	World    string `json:"world"` // "live" or "sim"
 	Detector string `json:"detector"`
+	// Response is that of the scenario, and behind it, after ", then ", the one that switches of a live run
+	// had at its end, if that was another.
 	Response string `json:"response"`
 	Seed     uint64 `json:"seed"`
 	// Version is of these keys, see the constant.
