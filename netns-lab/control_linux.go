@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/netspace"
 )
 
 // Fail sets both ends of the link down, in the order A, B.
@@ -78,7 +80,7 @@ func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Std
 			return 0, err
 		}
 		defer ns.Close()
-		start = func(cmd *exec.Cmd) error { return inside(ns, cmd.Start) }
+		start = func(cmd *exec.Cmd) error { return netspace.Inside(ns, cmd.Start) }
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdio.In, stdio.Out, stdio.Err

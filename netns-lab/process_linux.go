@@ -20,6 +20,7 @@ import (
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 
+	"softswitch/internal/netspace"
 	"softswitch/internal/safefile"
 )
 
@@ -59,9 +60,9 @@ func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error
 	}
 	enter := func() error { return nil }
 	if ns.IsOpen() {
-		enter = func() error { return netns.Set(ns) }
+		enter = netspace.Enter(ns)
 	}
-	err = within(enter, func() error {
+	err = netspace.Within(enter, func() error {
 		run := func() (err error) {
 			pid, err = syscall.ForkExec(path, s.Command, attr)
 			return err

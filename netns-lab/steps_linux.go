@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
-	"os"
 	"strings"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/netspace"
 )
 
 // builder carries out steps. It belongs to one goroutine.
@@ -96,17 +96,7 @@ func (b *builder) makeNamespaces() error {
 }
 
 // disableIPv6 keeps IPv6 off the interfaces that will be there.
-func (s *seat) disableIPv6() error {
-	return inside(s.ns, func() error {
-		for _, scope := range []string{"all", "default"} {
-			err := os.WriteFile("/proc/sys/net/ipv6/conf/"+scope+"/disable_ipv6", []byte("1"), 0)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6 needs no setting
-				return err
-			}
-		}
-		return nil
-	})
-}
+func (s *seat) disableIPv6() error { return netspace.Inside(s.ns, netspace.DisableIPv6) }
 
 // raise gives an interface an alias and sets it up.
 func (s *seat) raise(iface, alias string) error {
