@@ -89,12 +89,11 @@ func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Std
 	if err := start(cmd); err != nil {
 		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
 	}
-	err = cmd.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && !errors.Is(err, ctx.Err()) {
-		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
+	status, err := outcome(ctx, cmd, cmd.Wait())
+	if err != nil {
+		err = fmt.Errorf("netnslab: exec in node %s: %w", node, err)
 	}
-	return exitStatus(cmd.ProcessState), nil
+	return status, err
 }
 
 // Stop halts the node's process (SIGSTOP) until Continue, and waits until it has

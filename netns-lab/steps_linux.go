@@ -169,10 +169,10 @@ func (b *builder) start(s start) error {
 		unix.Close(handle)
 		return fmt.Errorf("process %s: %w", strings.Join(s.Command, " "), err)
 	}
-	b.kids[handle] = process{pid, stat.Start}
+	b.kids[handle] = process{pid, stat.Starttime}
 	for i := range b.st.Nodes {
 		if n := &b.st.Nodes[i]; n.Name == s.Node || n.Hosting != 0 && hostingPlace(b.st.dir, n.Hosting).Node == s.Node {
-			n.PID, n.Start = pid, stat.Start
+			n.PID, n.Start = pid, stat.Starttime
 		}
 	}
 	return b.st.save()
