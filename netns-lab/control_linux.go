@@ -200,17 +200,14 @@ func (st *State) signal(node string, sig unix.Signal, obeyed func(handle int, p 
 		return st.signalHosted(n, sig)
 	}
 	handle, err := n.process().handleOf(st.Token)
-	if err != nil {
-		return n.signalError(sig, err)
+	if err == nil {
+		defer unix.Close(handle)
+		err = send(handle, sig)
 	}
-	defer unix.Close(handle)
-	if err = send(handle, sig); err == nil {
+	if err == nil {
 		err = obeyed(handle, n.process())
 	}
-	if err != nil {
-		return n.signalError(sig, err)
-	}
-	return nil
+	return n.signalError(sig, err)
 }
 
 // becomes waits until the status of a process is the one wanted.
@@ -231,8 +228,12 @@ func (p process) becomes(want string) error {
 // obeyMax is how long a process may take to do what a signal tells it, on a machine that is too busy.
 const obeyMax = 10 * time.Second
 
+// signalError is the error of a signal to the node's process, nil if there is none.
 func (n *NodeState) signalError(sig unix.Signal, err error) error {
-	if n.PID == 0 {
+	switch {
+	case err == nil:
+		return nil
+	case n.PID == 0:
 		return fmt.Errorf("netnslab: node %s has no process: %w", n.Name, os.ErrProcessDone)
 	}
 	return fmt.Errorf("netnslab: %v to process %d of node %s: %w", sig, n.PID, n.Name, err)
