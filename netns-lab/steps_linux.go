@@ -112,12 +112,9 @@ func (s *seat) raise(iface, alias string) error {
 
 // addLink makes end A of a link here, with this index, and end B at peer.
 func (s *seat) addLink(l Link, index int, peer *seat) error {
-	macA, err := net.ParseMAC(l.A.MAC)
-	if err != nil {
-		return err
-	}
-	macB, err := net.ParseMAC(l.B.MAC)
-	if err != nil {
+	macA, errA := net.ParseMAC(l.A.MAC)
+	macB, errB := net.ParseMAC(l.B.MAC)
+	if err := errors.Join(errA, errB); err != nil {
 		return err
 	}
 	attrs := netlink.NewLinkAttrs() // a zero LinkAttrs would ask for a queue of length 0
