@@ -10,6 +10,7 @@ import (
 
 	"softswitch/internal/netspace"
 	"softswitch/link/offload"
+	netnslab "softswitch/netns-lab"
 )
 
 // room is a network namespace without a name, with a netlink socket in it. The kernel removes it
@@ -79,11 +80,7 @@ func wire(a room, nameA string, b room, nameB string) error {
 		if err := within(end.ns, anyCPU, func() error { return offload.Off(end.name) }); err != nil {
 			return err
 		}
-		l, err := end.nl.LinkByName(end.name)
-		if err != nil {
-			return err
-		}
-		if err := end.nl.LinkSetUp(l); err != nil {
+		if err := netnslab.SetInterface(end.nl, end.name, true); err != nil {
 			return fmt.Errorf("set %s up: %w", end.name, err)
 		}
 	}
