@@ -257,14 +257,7 @@ func describe(p *scenario.Plan, e scenario.Event) string {
 
 // until waits until a point of CLOCK_MONOTONIC.
 func until(ctx context.Context, at unit.Time) error {
-	t := time.NewTimer(time.Duration(max(0, at-timer.Now())))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return timer.Sleep(ctx, time.Duration(at-timer.Now()))
 }
 
 // endpoint is the control socket of a node.

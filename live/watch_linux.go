@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/ether"
+	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/unit"
 )
@@ -84,10 +85,8 @@ func watchNetlink(ctx context.Context, within func(fn func() error) error, names
 		if !errors.Is(err, errMissed) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(watchRetry):
+		if err := timer.Sleep(ctx, watchRetry); err != nil {
+			return err
 		}
 	}
 }

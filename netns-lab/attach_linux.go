@@ -95,7 +95,7 @@ func (st *State) attach(ctx context.Context, relay []string) error {
 	go cmd.Wait() // so that it is no zombie as long as this program runs
 	checkpoint()
 	if stat, err := readStat(cmd.Process.Pid); err == nil {
-		st.Relay = process{cmd.Process.Pid, stat.Start}
+		st.Relay = process{cmd.Process.Pid, stat.Starttime}
 	}
 	if err := st.save(); err != nil {
 		return err

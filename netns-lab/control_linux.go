@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/netspace"
 )
 
 // Fail sets both ends of the link down, in the order A, B.
@@ -78,7 +80,7 @@ func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Std
 			return 0, err
 		}
 		defer ns.Close()
-		start = func(cmd *exec.Cmd) error { return inside(ns, cmd.Start) }
+		start = func(cmd *exec.Cmd) error { return netspace.Inside(ns, cmd.Start) }
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdio.In, stdio.Out, stdio.Err
@@ -87,12 +89,11 @@ func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Std
 	if err := start(cmd); err != nil {
 		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
 	}
-	err = cmd.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && !errors.Is(err, ctx.Err()) {
-		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
+	status, err := outcome(ctx, cmd, cmd.Wait())
+	if err != nil {
+		err = fmt.Errorf("netnslab: exec in node %s: %w", node, err)
 	}
-	return exitStatus(cmd.ProcessState), nil
+	return status, err
 }
 
 // Stop halts the node's process (SIGSTOP) until Continue, and waits until it has
@@ -199,17 +200,14 @@ func (st *State) signal(node string, sig unix.Signal, obeyed func(handle int, p 
 		return st.signalHosted(n, sig)
 	}
 	handle, err := n.process().handleOf(st.Token)
-	if err != nil {
-		return n.signalError(sig, err)
+	if err == nil {
+		defer unix.Close(handle)
+		err = send(handle, sig)
 	}
-	defer unix.Close(handle)
-	if err = send(handle, sig); err == nil {
+	if err == nil {
 		err = obeyed(handle, n.process())
 	}
-	if err != nil {
-		return n.signalError(sig, err)
-	}
-	return nil
+	return n.signalError(sig, err)
 }
 
 // becomes waits until the status of a process is the one wanted.
@@ -230,8 +228,12 @@ func (p process) becomes(want string) error {
 // obeyMax is how long a process may take to do what a signal tells it, on a machine that is too busy.
 const obeyMax = 10 * time.Second
 
+// signalError is the error of a signal to the node's process, nil if there is none.
 func (n *NodeState) signalError(sig unix.Signal, err error) error {
-	if n.PID == 0 {
+	switch {
+	case err == nil:
+		return nil
+	case n.PID == 0:
 		return fmt.Errorf("netnslab: node %s has no process: %w", n.Name, os.ErrProcessDone)
 	}
 	return fmt.Errorf("netnslab: %v to process %d of node %s: %w", sig, n.PID, n.Name, err)

@@ -15,6 +15,8 @@ import (
 	"github.com/prometheus/procfs"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/netspace"
 )
 
 // Check is one requirement of a lab on the machine.
@@ -120,7 +122,7 @@ func checkCapabilities() Check {
 
 // inThrowAway runs fn in a temporary namespace.
 func inThrowAway(fn func() error) error {
-	return within(func() error { return os.NewSyscallError("unshare(CLONE_NEWNET)", unix.Unshare(unix.CLONE_NEWNET)) }, fn)
+	return netspace.Within(func() error { return os.NewSyscallError("unshare(CLONE_NEWNET)", unix.Unshare(unix.CLONE_NEWNET)) }, fn)
 }
 
 func checkVeth() Check {

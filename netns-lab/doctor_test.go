@@ -53,7 +53,7 @@ func TestSoftnet(t *testing.T) {
 
 func TestStatOfThisProcess(t *testing.T) {
 	s, err := readStat(os.Getpid())
-	if err != nil || s.State != 'R' && s.State != 'S' || s.Parent != os.Getppid() || s.Start == 0 {
+	if err != nil || s.State != "R" && s.State != "S" || s.PPID != os.Getppid() || s.Starttime == 0 {
 		t.Errorf("%+v, %v, want parent %d", s, err, os.Getppid())
 	}
 }

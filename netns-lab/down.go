@@ -49,35 +49,42 @@ func (st *State) Remove(progress io.Writer) error { return down(st.Name, st, pro
 // down removes the lab of that name, if it is the one wanted; nil for any.
 func down(name string, wanted *State, progress io.Writer) error {
 	progress = cmp.Or(progress, io.Discard)
-	boot, err := bootID()
-	if err != nil {
-		return err
-	}
 	if err := CheckName(name); err != nil {
 		return err
 	}
 	if _, err := os.Stat(RunDir()); errors.Is(err, fs.ErrNotExist) {
 		return noRecord(name, err, progress)
 	}
+	return whileLocked(name, progress, func(boot string) error {
+		st, err := Load(name)
+		if err != nil {
+			return noRecord(name, err, progress)
+		}
+		if wanted != nil && wanted.Token != st.Token {
+			fmt.Fprintf(progress, "lab %s: another has its name now, and is left alone\n", name)
+			return nil
+		}
+		began := time.Now()
+		if err := st.remove(boot, progress); err != nil {
+			return fmt.Errorf("netnslab: lab %s: %w", name, err)
+		}
+		fmt.Fprintf(progress, "lab %s: removed in %v\n", name, time.Since(began).Round(time.Millisecond))
+		return nil
+	})
+}
+
+// whileLocked changes the lab of that name in this boot, while no other process changes labs.
+func whileLocked(name string, progress io.Writer, change func(boot string) error) error {
+	boot, err := bootID()
+	if err != nil {
+		return err
+	}
 	unlock, err := lock(name, progress)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	st, err := Load(name)
-	if err != nil {
-		return noRecord(name, err, progress)
-	}
-	if wanted != nil && wanted.Token != st.Token {
-		fmt.Fprintf(progress, "lab %s: another has its name now, and is left alone\n", name)
-		return nil
-	}
-	began := time.Now()
-	if err := st.remove(boot, progress); err != nil {
-		return fmt.Errorf("netnslab: lab %s: %w", name, err)
-	}
-	fmt.Fprintf(progress, "lab %s: removed in %v\n", name, time.Since(began).Round(time.Millisecond))
-	return nil
+	return change(boot)
 }
 
 // noRecord is Down without a readable state: it removes nothing, and that is an error

@@ -103,17 +103,14 @@ func (st *State) askHosting(n *NodeState, do string, args, result any) error {
 
 // signalHosted does to a node that shares its process what a signal does to a process.
 func (st *State) signalHosted(n *NodeState, sig unix.Signal) error {
-	if n.process().status() == "dead" {
-		return n.signalError(sig, os.ErrProcessDone)
+	was, err := n.process().status(), error(nil)
+	if was != "dead" {
+		err = st.askHosting(n, "signal", HostedSignal{n.Name, unix.SignalName(sig)}, &was)
 	}
-	var was string
-	if err := st.askHosting(n, "signal", HostedSignal{n.Name, unix.SignalName(sig)}, &was); err != nil {
-		return n.signalError(sig, err)
+	if err == nil && was == "dead" {
+		err = os.ErrProcessDone
 	}
-	if was == "dead" {
-		return n.signalError(sig, os.ErrProcessDone)
-	}
-	return nil
+	return n.signalError(sig, err)
 }
 
 // statuses asks processes for the status of their nodes, once each.

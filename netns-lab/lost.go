@@ -162,24 +162,17 @@ func DownLost(name string, progress io.Writer) error {
 	if _, err := LoadDir(Dir(name)); err == nil {
 		return Down(name, progress)
 	}
-	boot, err := bootID()
-	if err != nil {
-		return err
-	}
-	unlock, err := lock(name, progress)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	l, err := findLost(name)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(progress, "lab %s: %v\n", name, l)
-	if err := l.remove(boot, progress); err != nil {
-		return fmt.Errorf("netnslab: lab %s: %w", name, err)
-	}
-	return nil
+	return whileLocked(name, progress, func(boot string) error {
+		l, err := findLost(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(progress, "lab %s: %v\n", name, l)
+		if err := l.remove(boot, progress); err != nil {
+			return fmt.Errorf("netnslab: lab %s: %w", name, err)
+		}
+		return nil
+	})
 }
 
 func (l lost) remove(boot string, progress io.Writer) error {

@@ -96,7 +96,7 @@ func TestLostRecordLeavesOthersAlone(t *testing.T) {
 			t.Errorf("it does not say that %s was left alone: %s", left, &said)
 		}
 	}
-	if stat, err := readStat(stranger.Process.Pid); err != nil || stat.State == 'Z' {
+	if stat, err := readStat(stranger.Process.Pid); err != nil || stat.State == "Z" {
 		t.Errorf("a process without a token was ended: %+v, %v", stat, err)
 	}
 	if !exists(note) {

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 
+	"softswitch/internal/netspace"
 	"softswitch/internal/safefile"
 )
 
@@ -20,62 +20,6 @@ const NamespaceDir = "/run/netns"
 // ErrNotOurs is the error for a namespace that is not, or is no longer, the one in the
 // state.
 var ErrNotOurs = errors.New("not the lab's namespace")
-
-// within runs fn on a thread that enter has moved into a network namespace, and moves
-// the thread back. enter must not move the thread if it fails. If moving back fails,
-// the thread ends with the goroutine locked to it, and the error says so. Processes
-// that fn starts are in the namespace; goroutines that it starts are not.
-func within(enter, fn func() error) error {
-	result := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		home, err := netns.Get()
-		if err != nil {
-			runtime.UnlockOSThread()
-			result <- err
-			return
-		}
-		defer home.Close()
-		if err := enter(); err != nil {
-			runtime.UnlockOSThread()
-			result <- err
-			return
-		}
-		err = fn()
-		if lost := netns.Set(home); lost != nil {
-			result <- errors.Join(err, fmt.Errorf("return from namespace: %w", lost))
-			return
-		}
-		runtime.UnlockOSThread()
-		result <- err
-	}()
-	return <-result
-}
-
-// inside runs fn on a thread in the namespace; see within.
-func inside(ns netns.NsHandle, fn func() error) error {
-	return within(func() error { return netns.Set(ns) }, fn)
-}
-
-// Namespace is an open network namespace.
-type Namespace struct{ ns netns.NsHandle }
-
-// OpenNamespace opens the namespace at a path, such as one in NamespaceDir. The caller
-// closes it.
-func OpenNamespace(path string) (Namespace, error) {
-	ns, err := netns.GetFromPath(path)
-	if err != nil {
-		return Namespace{}, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return Namespace{ns}, nil
-}
-
-// Within runs fn on a thread in the namespace. Sockets that fn opens stay there, whatever
-// thread uses them; goroutines that it starts do not.
-func (n Namespace) Within(fn func() error) error { return inside(n.ns, fn) }
-
-// Close closes the namespace. What is in it stays.
-func (n Namespace) Close() { n.ns.Close() }
 
 // identify returns what distinguishes the calling thread's namespace from all others of
 // this boot. The cookie alone would do: unlike inodes, the kernel never reuses one. It
@@ -100,17 +44,10 @@ func identify(ns netns.NsHandle) (inode, cookie uint64, err error) {
 // newNamespace makes a namespace without a name, which ends with its handle or with this
 // program. The caller closes the handle.
 func newNamespace() (ns netns.NsHandle, inode, cookie uint64, err error) {
-	ns = netns.None()
-	err = within(func() error { return unix.Unshare(unix.CLONE_NEWNET) }, func() error {
-		var err error
-		if ns, err = netns.Get(); err == nil {
-			inode, cookie, err = identify(ns)
-		}
+	ns, err = netspace.New(func(ns netns.NsHandle) (err error) {
+		inode, cookie, err = identify(ns)
 		return err
 	})
-	if err != nil && ns.IsOpen() {
-		ns.Close()
-	}
 	return ns, inode, cookie, err
 }
 
@@ -154,9 +91,9 @@ func prepareNamespaceDir() error {
 // one has.
 func (n *NodeState) open() (netns.NsHandle, error) {
 	path := filepath.Join(NamespaceDir, n.Namespace)
-	ns, err := netns.GetFromPath(path)
+	ns, err := netspace.Open(path)
 	if err != nil {
-		return netns.None(), fmt.Errorf("netnslab: node %s: %w", n.Name, &fs.PathError{Op: "open", Path: path, Err: err})
+		return ns, fmt.Errorf("netnslab: node %s: %w", n.Name, err)
 	}
 	if err := n.prove(ns); err != nil {
 		ns.Close()
@@ -175,7 +112,7 @@ func (n *NodeState) prove(ns netns.NsHandle) error {
 		return fmt.Errorf("%w: it is a plain file", ErrNotOurs)
 	}
 	var inode, cookie uint64
-	err := inside(ns, func() (err error) {
+	err := netspace.Inside(ns, func() (err error) {
 		inode, cookie, err = identify(ns)
 		return err
 	})

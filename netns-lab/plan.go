@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"softswitch/internal/lists"
+	"softswitch/internal/netspace"
 	"softswitch/internal/safefile"
 	"softswitch/link/offload"
 )
@@ -144,7 +145,7 @@ func (p *plan) link(l Link, a, b place, index int) {
 	for _, e := range ends {
 		p.within("links", e.at,
 			fmt.Sprintf("ip netns exec %s ethtool -K %s gro off gso off tso off tx off", e.at.Namespace, e.end.Iface),
-			func(s *seat) error { return inside(s.ns, func() error { return offload.Off(e.end.Iface) }) })
+			func(s *seat) error { return netspace.Inside(s.ns, func() error { return offload.Off(e.end.Iface) }) })
 	}
 	for _, e := range ends {
 		alias := Link{A: e.end, B: e.far}.String()

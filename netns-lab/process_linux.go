@@ -20,6 +20,7 @@ import (
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 
+	"softswitch/internal/netspace"
 	"softswitch/internal/safefile"
 )
 
@@ -59,9 +60,9 @@ func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error
 	}
 	enter := func() error { return nil }
 	if ns.IsOpen() {
-		enter = func() error { return netns.Set(ns) }
+		enter = netspace.Enter(ns)
 	}
-	err = within(enter, func() error {
+	err = netspace.Within(enter, func() error {
 		run := func() (err error) {
 			pid, err = syscall.ForkExec(path, s.Command, attr)
 			return err
@@ -102,28 +103,17 @@ func environment(extra []string, token string) []string {
 	return append(append(env, extra...), markVariable+"="+token)
 }
 
-// procStat is fields of /proc/PID/stat.
-type procStat struct {
-	State  byte   // R S D T t Z X: the kernel's letters
-	Parent int    // pid
-	Start  uint64 // field 22: clock ticks since boot
-}
-
-// readStat reads the stat of a process; the error is fs.ErrNotExist if there is
+// readStat reads /proc/PID/stat of a process; the error is fs.ErrNotExist if there is
 // none of that pid.
-func readStat(pid int) (procStat, error) {
+func readStat(pid int) (s procfs.ProcStat, err error) {
 	p, err := procfs.NewProc(pid)
-	if err != nil {
-		return procStat{}, err
+	if err == nil {
+		s, err = p.Stat()
 	}
-	s, err := p.Stat()
 	if errors.Is(err, syscall.ESRCH) { // it ended between open and read
 		err = fs.ErrNotExist
 	}
-	if err != nil {
-		return procStat{}, err
-	}
-	return procStat{State: s.State[0], Parent: s.PPID, Start: s.Starttime}, nil
+	return s, err
 }
 
 // A process is a pid with the start time that makes it unique in this boot.
@@ -136,16 +126,16 @@ type process struct {
 // program.
 func (p process) status() string {
 	s, err := readStat(p.PID)
-	if err != nil || s.Start != p.Start {
+	if err != nil || s.Starttime != p.Start {
 		return "dead"
 	}
 	switch s.State {
-	case 'Z', 'X':
-		if s.Parent == os.Getpid() {
+	case "Z", "X":
+		if s.PPID == os.Getpid() {
 			unix.Wait4(p.PID, nil, unix.WNOHANG, nil)
 		}
 		return "dead"
-	case 'T', 't':
+	case "T", "t":
 		return "stopped"
 	}
 	return "running"
@@ -215,8 +205,8 @@ func marked(token string) ([]process, error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if s, err := readStat(pid); err == nil && s.State != 'Z' && (process{pid, s.Start}).carries(token) {
-			found = append(found, process{pid, s.Start})
+		if s, err := readStat(pid); err == nil && s.State != "Z" && (process{pid, s.Starttime}).carries(token) {
+			found = append(found, process{pid, s.Starttime})
 		}
 	}
 	return found, nil

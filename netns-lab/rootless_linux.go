@@ -37,15 +37,14 @@ func Rootless(ctx context.Context, init, argv []string, stdio Stdio) (int, error
 	// Ctrl-C at a terminal reaches the command as well; it decides what to do.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && !errors.Is(err, ctx.Err()) {
+	status, err := outcome(ctx, cmd, cmd.Run())
+	if err != nil {
 		if why := rootlessObstacle(); why != nil {
 			err = why
 		}
 		return 0, fmt.Errorf("netnslab: no user namespace: %w", err)
 	}
-	return exitStatus(cmd.ProcessState), nil
+	return status, nil
 }
 
 // ownNamespaces makes a process root of a user namespace, with its own network and
@@ -129,11 +128,14 @@ func waitStatus(ws syscall.WaitStatus) int {
 	return ws.ExitStatus()
 }
 
-func exitStatus(s *os.ProcessState) int {
-	if ws, ok := s.Sys().(syscall.WaitStatus); ok {
-		return waitStatus(ws)
+// outcome is the exit status of a command that has run, with this error of its own. An error of anything
+// but its status, or the end of ctx, is returned.
+func outcome(ctx context.Context, cmd *exec.Cmd, err error) (int, error) {
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, ctx.Err()) {
+		return 0, err
 	}
-	return s.ExitCode()
+	return waitStatus(cmd.ProcessState.Sys().(syscall.WaitStatus)), nil
 }
 
 // rootlessSettings are the kernel's settings that can forbid a user namespace, and the

@@ -113,7 +113,7 @@ func newState(lab Lab, dir, boot string) *State {
 		Input: fingerprint(lab), dir: dir,
 	}
 	if stat, err := readStat(os.Getpid()); err == nil && lab.Passing {
-		st.Owner = process{os.Getpid(), stat.Start}
+		st.Owner = process{os.Getpid(), stat.Starttime}
 	}
 	for _, n := range lab.Nodes {
 		st.Nodes = append(st.Nodes, NodeState{

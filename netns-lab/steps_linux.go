@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
-	"os"
 	"strings"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/netspace"
 )
 
 // builder carries out steps. It belongs to one goroutine.
@@ -96,17 +96,7 @@ func (b *builder) makeNamespaces() error {
 }
 
 // disableIPv6 keeps IPv6 off the interfaces that will be there.
-func (s *seat) disableIPv6() error {
-	return inside(s.ns, func() error {
-		for _, scope := range []string{"all", "default"} {
-			err := os.WriteFile("/proc/sys/net/ipv6/conf/"+scope+"/disable_ipv6", []byte("1"), 0)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6 needs no setting
-				return err
-			}
-		}
-		return nil
-	})
-}
+func (s *seat) disableIPv6() error { return netspace.Inside(s.ns, netspace.DisableIPv6) }
 
 // raise gives an interface an alias and sets it up.
 func (s *seat) raise(iface, alias string) error {
@@ -122,12 +112,9 @@ func (s *seat) raise(iface, alias string) error {
 
 // addLink makes end A of a link here, with this index, and end B at peer.
 func (s *seat) addLink(l Link, index int, peer *seat) error {
-	macA, err := net.ParseMAC(l.A.MAC)
-	if err != nil {
-		return err
-	}
-	macB, err := net.ParseMAC(l.B.MAC)
-	if err != nil {
+	macA, errA := net.ParseMAC(l.A.MAC)
+	macB, errB := net.ParseMAC(l.B.MAC)
+	if err := errors.Join(errA, errB); err != nil {
 		return err
 	}
 	attrs := netlink.NewLinkAttrs() // a zero LinkAttrs would ask for a queue of length 0
@@ -179,10 +166,10 @@ func (b *builder) start(s start) error {
 		unix.Close(handle)
 		return fmt.Errorf("process %s: %w", strings.Join(s.Command, " "), err)
 	}
-	b.kids[handle] = process{pid, stat.Start}
+	b.kids[handle] = process{pid, stat.Starttime}
 	for i := range b.st.Nodes {
 		if n := &b.st.Nodes[i]; n.Name == s.Node || n.Hosting != 0 && hostingPlace(b.st.dir, n.Hosting).Node == s.Node {
-			n.PID, n.Start = pid, stat.Start
+			n.PID, n.Start = pid, stat.Starttime
 		}
 	}
 	return b.st.save()

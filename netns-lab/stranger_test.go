@@ -79,7 +79,7 @@ func (a *attack) victim(st *State) {
 	a.Helper()
 	stat, err := readStat(a.pid)
 	must(a.T, err)
-	st.Nodes[0].PID, st.Nodes[0].Start = a.pid, stat.Start
+	st.Nodes[0].PID, st.Nodes[0].Start = a.pid, stat.Starttime
 }
 
 // refused wants an error that says so, and that nothing was done.
@@ -94,7 +94,7 @@ func (a *attack) refused(what string, err error, want string) {
 // unharmed wants the process and the folder to be as they were.
 func (a *attack) unharmed(what string) {
 	a.Helper()
-	if stat, err := readStat(a.pid); err != nil || stat.State == 'Z' {
+	if stat, err := readStat(a.pid); err != nil || stat.State == "Z" {
 		a.Fatalf("%s: the process was ended: %+v, %v", what, stat, err)
 	}
 	if !exists(filepath.Join(a.vault, "file")) {
@@ -246,7 +246,7 @@ func TestTokenOfAnother(t *testing.T) {
 		t.Errorf("the other lab: %v", err)
 	}
 	must(t, Down(victim.Name, nil))
-	if stat, err := readStat(bait.Process.Pid); err != nil || stat.State == 'Z' {
+	if stat, err := readStat(bait.Process.Pid); err != nil || stat.State == "Z" {
 		t.Errorf("a process of another user was ended: %+v, %v", stat, err)
 	}
 	must(t, os.RemoveAll(Dir(a.name)))

@@ -76,20 +76,14 @@ func Up(ctx context.Context, lab Lab, progress io.Writer) (*State, error) {
 
 // unlessThere makes a lab, or returns the state of one that is as the input wants it. No
 // other process changes labs meanwhile.
-func unlessThere(lab Lab, progress io.Writer, create func(*State) (*State, error)) (*State, error) {
-	boot, err := bootID()
-	if err != nil {
-		return nil, err
-	}
-	unlock, err := lock(lab.Name, progress)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if st, err := keep(lab, boot, progress); st != nil || err != nil {
-		return st, err
-	}
-	return create(newState(lab, Dir(lab.Name), boot))
+func unlessThere(lab Lab, progress io.Writer, create func(*State) (*State, error)) (st *State, err error) {
+	err = whileLocked(lab.Name, progress, func(boot string) (err error) {
+		if st, err = keep(lab, boot, progress); st == nil && err == nil {
+			st, err = create(newState(lab, Dir(lab.Name), boot))
+		}
+		return err
+	})
+	return st, err
 }
 
 // keep returns the state of an existing lab that is as the input wants it. If it is

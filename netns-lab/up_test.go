@@ -483,7 +483,7 @@ func TestReusedPIDIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.Nodes[0].PID, st.Nodes[0].Start = other.Process.Pid, stat.Start-1
+	st.Nodes[0].PID, st.Nodes[0].Start = other.Process.Pid, stat.Starttime-1
 	if err := st.save(); err != nil {
 		t.Fatal(err)
 	}
@@ -493,7 +493,7 @@ func TestReusedPIDIsLeftAlone(t *testing.T) {
 		}
 	}
 	b.down()
-	if after, err := readStat(other.Process.Pid); err != nil || after.State == 'Z' {
+	if after, err := readStat(other.Process.Pid); err != nil || after.State == "Z" {
 		t.Errorf("the foreign process was ended: %+v, %v", after, err)
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
+	"softswitch/internal/netspace"
 	"softswitch/link/offload"
+	netnslab "softswitch/netns-lab"
 )
 
 // room is a network namespace without a name, with a netlink socket in it. The kernel removes it
@@ -21,36 +22,17 @@ type room struct {
 
 // newRoom creates a namespace in which the kernel itself sends nothing.
 func newRoom() (r room, err error) {
-	err = onThread(func() error {
-		ns, err := netns.New()
-		if errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("new network namespace: %w; run with sudo", err)
-		}
-		if err != nil {
-			return fmt.Errorf("new network namespace: %w", err)
-		}
-		r.ns = ns
-		return disableIPv6()
-	})
-	if err == nil {
-		r.nl, err = netlink.NewHandleAt(r.ns)
+	r.ns, err = netspace.New(func(netns.NsHandle) error { return netspace.DisableIPv6() })
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w; run with sudo", err)
 	}
-	if err != nil && r.ns.IsOpen() {
+	if err != nil {
+		return r, fmt.Errorf("new network namespace: %w", err)
+	}
+	if r.nl, err = netlink.NewHandleAt(r.ns); err != nil {
 		r.ns.Close()
 	}
 	return r, err
-}
-
-// disableIPv6 keeps the kernel from soliciting routers on interfaces of the calling
-// thread's namespace.
-func disableIPv6() error {
-	for _, which := range []string{"all", "default"} {
-		err := os.WriteFile("/proc/sys/net/ipv6/conf/"+which+"/disable_ipv6", []byte("1"), 0)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6
-			return err
-		}
-	}
-	return nil
 }
 
 func (r room) close() {
@@ -98,11 +80,7 @@ func wire(a room, nameA string, b room, nameB string) error {
 		if err := within(end.ns, anyCPU, func() error { return offload.Off(end.name) }); err != nil {
 			return err
 		}
-		l, err := end.nl.LinkByName(end.name)
-		if err != nil {
-			return err
-		}
-		if err := end.nl.LinkSetUp(l); err != nil {
+		if err := netnslab.SetInterface(end.nl, end.name, true); err != nil {
 			return fmt.Errorf("set %s up: %w", end.name, err)
 		}
 	}

@@ -127,26 +127,16 @@ func (c *child) failure() error {
 
 // readLine reads a line of the process's standard output.
 func (c *child) readLine(ctx context.Context) (string, error) {
-	type read struct {
-		line string
-		err  error
-	}
-	got := make(chan read, 1)
-	go func() {
-		line, err := c.out.ReadString('\n')
-		got <- read{line, err}
-	}()
-	select {
-	case r := <-got:
-		if errors.Is(r.err, io.EOF) {
-			<-c.ended
-			return "", c.failure()
-		}
-		return strings.TrimSpace(r.line), r.err
-	case <-ctx.Done():
-		c.stop() // ends the goroutine
+	defer context.AfterFunc(ctx, c.stop)() // which ends the output
+	line, err := c.out.ReadString('\n')
+	switch {
+	case ctx.Err() != nil:
 		return "", ctx.Err()
+	case errors.Is(err, io.EOF):
+		<-c.ended
+		return "", c.failure()
 	}
+	return strings.TrimSpace(line), err
 }
 
 // run runs a short program to its end.

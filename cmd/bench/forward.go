@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"softswitch/internal/lists"
+	"softswitch/internal/timer"
 	"softswitch/link"
 )
 
@@ -224,7 +225,7 @@ func (f *forward) turn(ctx context.Context, d dut, bytes int) (t Turn, err error
 	if err := awaitForwarding(ctx, b, frame, children); err != nil {
 		return t, err
 	}
-	if err := sleep(ctx, warmUp); err != nil {
+	if err := timer.Sleep(ctx, warmUp); err != nil {
 		return t, err
 	}
 	if t, err = count(ctx, b, children, f.opt.Duration); err != nil {
@@ -322,7 +323,7 @@ func count(ctx context.Context, b *bed, children []*child, d time.Duration) (t T
 	if err != nil {
 		return t, err
 	}
-	if err := sleep(ctx, d); err != nil {
+	if err := timer.Sleep(ctx, d); err != nil {
 		return t, err
 	}
 	ended, err := readCounters(b, children)

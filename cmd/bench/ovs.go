@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"softswitch/internal/timer"
 )
 
 // ovsSchema is the schema of the database from which ovs-vswitchd reads its configuration.
@@ -69,23 +71,11 @@ func awaitFile(ctx context.Context, c *child, path string) error {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+		if err := timer.Sleep(ctx, 10*time.Millisecond); err != nil {
 			return fmt.Errorf("%s: it has not made %s: %w", c.name, filepath.Base(path), err)
 		}
 		if err := c.died(); err != nil {
 			return err
 		}
-	}
-}
-
-// sleep waits for d, or for the end of ctx, which is an error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

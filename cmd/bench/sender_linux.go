@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -119,10 +120,7 @@ func (s *sender) sendFrames(name string, frame []byte) error {
 		return err
 	}
 	defer l.Close()
-	batch := make([][]byte, 64)
-	for i := range batch {
-		batch[i] = frame
-	}
+	batch := slices.Repeat([][]byte{frame}, burstFrames)
 	for !s.stopping.Load() {
 		if _, err := l.Write(batch); err != nil && !errors.Is(err, link.ErrBusy) {
 			return err

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario/load"
@@ -42,16 +43,12 @@ func drawConvergence(watch func(unit.Time) error) (*plot.Figure, error) {
 
 // playControl plays convergence.yaml with "none", "dcqcn" or the name of a profile.
 func playControl(name string, watch func(unit.Time) error) (*verdict.Verdict, error) {
-	setting := "congestion.profile=" + name
+	set := strictyaml.Setting{Path: "congestion.profile", Text: name}
 	switch name {
 	case "none":
-		setting = "congestion.control=none"
+		set.Path = "congestion.control"
 	case "dcqcn":
-		setting = "congestion.profile=paper"
-	}
-	set, err := strictyaml.ParseSetting(setting)
-	if err != nil {
-		return nil, err
+		set.Text = "paper"
 	}
 	p, err := load.Plan(convergence+".yaml", convergenceFile, load.Instead{Set: []strictyaml.Setting{set}})
 	if err != nil {
@@ -63,10 +60,7 @@ func playControl(name string, watch func(unit.Time) error) (*verdict.Verdict, er
 // jain returns the fairness index of Jain et al. for the throughput of the flows in the last quarter:
 // 1 if all are equal.
 func jain(v *verdict.Verdict) float64 {
-	var sum, squares float64
-	for _, f := range v.Flows {
-		sum += float64(f.Final)
-		squares += float64(f.Final) * float64(f.Final)
-	}
+	sum := lists.Sum(v.Flows, func(f verdict.FlowResult) float64 { return float64(f.Final) })
+	squares := lists.Sum(v.Flows, func(f verdict.FlowResult) float64 { return float64(f.Final) * float64(f.Final) })
 	return sum * sum / float64(len(v.Flows)) / squares
 }

@@ -83,7 +83,7 @@ func (r *cycleFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
 		r.from, r.to = v.Onset-beforeOnset, v.Onset+afterOnset
 	}
 	plan.Scenario.Duration = min(plan.Scenario.Duration, r.to)
-	pauses := newPauses(r)
+	pauses := &pauses{r, map[string]unit.Time{}, map[string][]plot.Span{}}
 	lines := make([]plot.Line, len(r.flows))
 	_, err = play(plan, sim.Options{Seed: 1, Watch: watch, Events: pauses.add, SampleAt: sim.Every(sampleEvery), Sample: func(now unit.Time, w *sim.World) {
 		for i, q := range r.flows {
@@ -147,10 +147,6 @@ type pauses struct {
 	run   *cycleFigure
 	since map[string]unit.Time // by link: the start of a pause in force
 	rows  map[string][]plot.Span
-}
-
-func newPauses(r *cycleFigure) *pauses {
-	return &pauses{r, map[string]unit.Time{}, map[string][]plot.Span{}}
 }
 
 func (p *pauses) add(n event.Node, e event.Event) {

@@ -85,10 +85,7 @@ func (f *loopFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
 }
 
 func (f *loopFigure) play(detector string, watch func(unit.Time) error) (*loopRun, error) {
-	until, err := strictyaml.ParseSetting("duration=" + f.until)
-	if err != nil {
-		return nil, err
-	}
+	until := strictyaml.Setting{Path: "duration", Text: f.until}
 	plan, err := shipped(f.scenario, load.Instead{Detector: detector, Set: []strictyaml.Setting{until}})
 	if err != nil {
 		return nil, err

@@ -208,22 +208,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, handle func(Requ
 // left for a Stream to read. It waits for the client, and costs next to nothing.
 func read(r *http.Request) (args []byte, err error) {
 	inQuery := r.URL.RawQuery != "" || r.URL.ForceQuery
+	tooLong := &Refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("arguments of more than %d bytes", requestMax)}
 	switch {
 	case r.ContentLength > 0 && inQuery:
 		return nil, errors.New("arguments in the query, and a body: give them in one of the two")
-	case r.ContentLength < 0 && !inQuery:
-		args, err = io.ReadAll(io.LimitReader(r.Body, requestMax+1))
-		if err == nil && len(args) > requestMax {
-			err = &Refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("arguments of more than %d bytes", requestMax)}
-		}
-		return args, err
-	case r.ContentLength <= 0:
-		return nil, nil
 	case r.ContentLength > requestMax:
-		return nil, &Refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("arguments of more than %d bytes", requestMax)}
+		return nil, tooLong
+	case r.ContentLength == 0 || inQuery:
+		return nil, nil
 	}
-	args = make([]byte, r.ContentLength)
-	_, err = io.ReadFull(r.Body, args)
+	args, err = io.ReadAll(io.LimitReader(r.Body, requestMax+1))
+	if err == nil && len(args) > requestMax {
+		err = tooLong
+	}
 	return args, err
 }
 

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -70,22 +71,8 @@ func set(v reflect.Value, text string) {
 		set(v.Elem(), text)
 	case v.Kind() == reflect.String:
 		v.SetString(text)
-	case v.Kind() == reflect.Slice:
-		list := reflect.MakeSlice(v.Type(), 0, 0)
-		for item := range strings.SplitSeq(strings.Trim(text, "[]"), ", ") {
-			e := reflect.New(v.Type().Elem()).Elem()
-			set(e, item)
-			list = reflect.Append(list, e)
-		}
-		v.Set(list)
-	case v.CanInt():
-		var n int64
-		n, err = strconv.ParseInt(text, 10, 64)
-		v.SetInt(n)
-	case v.CanUint():
-		var n uint64
-		n, err = strconv.ParseUint(text, 10, 64)
-		v.SetUint(n)
+	default: // a number, true or false, or a list, as JSON has them
+		err = json.Unmarshal([]byte(text), v.Addr().Interface())
 	}
 	if err != nil {
 		panic(fmt.Sprintf("schema: default %q of a %s: %v", text, v.Type(), err))

@@ -91,9 +91,9 @@ type writer struct {
 func (w *writer) object(o *Object) *node {
 	n := &node{Type: "object", Description: o.Text, Additional: false}
 	for _, f := range o.Fields {
-		n.Properties = append(n.Properties, property{f.Key, w.field(f)})
+		n.Properties = append(n.Properties, property{f.Key, w.described(f.Value, f.Text, literal(f.Default))})
 		if f.Was != "" {
-			n.Properties = append(n.Properties, property{f.Was, w.former(f)})
+			n.Properties = append(n.Properties, property{f.Was, w.described(f.Value, "`"+f.Key+"` in older files.", nil)})
 		}
 		if f.Required {
 			n.need(f)
@@ -159,24 +159,16 @@ func (r Rules) keys() (keys []string) {
 	return keys
 }
 
-func (w *writer) field(f Field) *node {
-	n := w.value(f.Value)
-	if f.Text != "" || f.Default != "" {
-		if n.Ref != "" { // beside a reference nothing else counts
-			n = &node{AllOf: []*node{n}}
-		}
-		n.Description, n.Default = f.Text, literal(f.Default)
+// described is a value with what is said of it.
+func (w *writer) described(v Value, text string, def any) *node {
+	n := w.value(v)
+	if text == "" && def == nil {
+		return n
 	}
-	return n
-}
-
-// former is f under its key in older files.
-func (w *writer) former(f Field) *node {
-	n := w.value(f.Value)
-	if n.Ref != "" {
+	if n.Ref != "" { // beside a reference nothing else counts
 		n = &node{AllOf: []*node{n}}
 	}
-	n.Description = "`" + f.Key + "` in older files."
+	n.Description, n.Default = text, def
 	return n
 }
 

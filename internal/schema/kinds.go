@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"softswitch/internal/lists"
 )
 
 // Kind is a kind of scalar.
@@ -113,15 +115,12 @@ func number(low, high int64) Kind {
 
 // oneOf is "`a`, `b` or `c`".
 func oneOf(words []string) string {
-	var b strings.Builder
-	for i, w := range words {
-		switch {
-		case i > 0 && i == len(words)-1:
-			b.WriteString(" or ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString("`" + w + "`")
+	all, last := lists.Map(words, quoted), len(words)-1
+	if last < 1 {
+		return strings.Join(all, "")
 	}
-	return b.String()
+	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
+
+// quoted is a word as Markdown has one of a program.
+func quoted(word string) string { return "`" + word + "`" }

@@ -84,7 +84,7 @@ func (w *reference) cases(r Rules) {
 }
 
 func keys(names []string) string {
-	return strings.Join(lists.Map(names, func(n string) string { return "`" + n + "`" }), ", ")
+	return strings.Join(lists.Map(names, quoted), ", ")
 }
 
 // kind is what a value is, with a link to the section of an object; path is where it
@@ -113,16 +113,15 @@ func (w *reference) kind(v Value, path string) string {
 
 // anchor is what a heading becomes in a link, as GitHub and GitLab have it.
 func anchor(heading string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(heading) {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '-':
-			b.WriteRune(r)
+			return r
 		case r == ' ':
-			b.WriteByte('-')
+			return '-'
 		}
-	}
-	return b.String()
+		return -1
+	}, strings.ToLower(heading))
 }
 
 // cell keeps a text within its cell, and what is in angle brackets a text.

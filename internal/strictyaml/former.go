@@ -4,8 +4,11 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"softswitch/internal/lists"
 )
 
 // A key that had another name in older files is read under that name too. Its field has a tag for it,
@@ -119,33 +122,13 @@ func (r *renewal) keysOf(n ast.Node, t reflect.Type, path string) {
 		r.tree(p.Value, k.value, sub)
 	}
 	if m, ok := n.(*ast.MappingNode); ok {
-		m.Values = without(m.Values, twice)
+		m.Values = slices.DeleteFunc(m.Values, func(p *ast.MappingValueNode) bool { return slices.Contains(twice, p) })
 	}
-}
-
-// without are the pairs that are not among others, in their order.
-func without(pairs, others []*ast.MappingValueNode) []*ast.MappingValueNode {
-	if len(others) == 0 {
-		return pairs
-	}
-	var left []*ast.MappingValueNode
-	for _, p := range pairs {
-		if len(others) > 0 && p == others[0] {
-			others = others[1:]
-			continue
-		}
-		left = append(left, p)
-	}
-	return left
 }
 
 // settings are those with paths of present names, in a file that is read into a value of type t.
 func (r *renewal) settings(all []Setting, t reflect.Type) []Setting {
-	renewed := make([]Setting, len(all))
-	for i, s := range all {
-		renewed[i] = Setting{r.path(s.Path, t), s.Text}
-	}
-	return renewed
+	return lists.Map(all, func(s Setting) Setting { return Setting{r.path(s.Path, t), s.Text} })
 }
 
 // path is a path of present names, itself if it is none.

@@ -472,17 +472,12 @@ func (d *Doc) first(path string, kn ast.Node) bool {
 
 // pairs calls each for the pairs of the mapping n.
 func (d *Doc) pairs(n ast.Node, path, want string, each func(key string, kn, vn ast.Node)) {
-	var pairs []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		pairs = n.Values
-	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{n}
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
 	default:
 		d.Faultf(path, "%s where %s should be", describe(n), want)
-		return
 	}
-	for _, p := range pairs {
+	for _, p := range pairsOf(n) {
 		key, ok := scalar(p.Key)
 		if !ok {
 			d.Faultf(path, "%s as a key in line %d: a key is a plain word", describe(p.Key), line(p.Key))

@@ -8,6 +8,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
+
+	"softswitch/internal/netspace"
 )
 
 // NeedRoot skips a test that needs root if the user is not root.
@@ -33,15 +35,13 @@ func NewNamespace(t testing.TB) *Namespace {
 	NeedRoot(t)
 	n := &Namespace{t: t}
 	var err error
-	n.onRestoredThread(func() {
-		if n.ns, err = netns.New(); err != nil {
-			t.Fatalf("new network namespace: %v", err)
-		}
-		for _, which := range []string{"all", "default"} {
-			// A kernel without IPv6 has no such file and needs none.
-			_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+which+"/disable_ipv6", []byte("1"), 0)
-		}
+	n.ns, err = netspace.New(func(netns.NsHandle) error {
+		_ = netspace.DisableIPv6() // a container may not let it
+		return nil
 	})
+	if err != nil {
+		t.Fatalf("new network namespace: %v", err)
+	}
 	t.Cleanup(func() { n.ns.Close() })
 	if n.NL, err = netlink.NewHandleAt(n.ns); err != nil {
 		t.Fatalf("netlink: %v", err)
@@ -127,38 +127,11 @@ func (n *Namespace) change(what, name string, change func(netlink.Link) error) {
 
 // Do runs f in the namespace and returns its error. Processes that f starts are in the
 // namespace, goroutines are not.
-func (n *Namespace) Do(f func() error) (err error) {
-	n.t.Helper()
-	n.onRestoredThread(func() {
-		if err := netns.Set(n.ns); err != nil {
-			n.t.Fatalf("enter namespace: %v", err)
-		}
-		err = f()
-	})
-	return err
-}
+func (n *Namespace) Do(f func() error) error { return netspace.Here(netspace.Enter(n.ns), f) }
 
 // Enter moves the calling goroutine into the namespace for good: its thread ends with
 // it. It may be called from any goroutine.
 func (n *Namespace) Enter() error {
 	runtime.LockOSThread() // and never unlocked
 	return netns.Set(n.ns)
-}
-
-// onRestoredThread runs f, which may change the thread's namespace, and restores the
-// thread. A thread that cannot be restored stays locked, so that no other goroutine
-// runs on it.
-func (n *Namespace) onRestoredThread(f func()) {
-	n.t.Helper()
-	runtime.LockOSThread()
-	home, err := netns.Get()
-	if err != nil {
-		n.t.Fatalf("this thread's namespace: %v", err)
-	}
-	defer home.Close()
-	f()
-	if err := netns.Set(home); err != nil {
-		n.t.Fatalf("restore namespace: %v", err)
-	}
-	runtime.UnlockOSThread()
 }

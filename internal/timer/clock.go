@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -26,6 +27,18 @@ func At(t time.Time) unit.Time { return startNs + unit.Time(t.Sub(start)) }
 
 // WallClock is the time of day of a point of the clock, as far as that is known now.
 func WallClock(at unit.Time) time.Time { return time.Now().Add(time.Duration(at - Now())) }
+
+// Sleep waits for d, or for the end of ctx, which is an error.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // calibrate pairs a time.Time with the CLOCK_MONOTONIC of the same moment. Go
 // hides the monotonic reading that a time.Time carries, so the clock is read

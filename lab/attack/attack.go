@@ -31,6 +31,7 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/ether"
+	"softswitch/internal/netspace"
 	"softswitch/internal/strictyaml"
 	"softswitch/lab"
 	"softswitch/link/forge"
@@ -142,12 +143,12 @@ func (a *attacker) open(st *netnslab.State, from netnslab.End) error {
 	if nodes[0].Kind == "switch" {
 		a.src = lab.PortMAC(a.src)
 	}
-	ns, err := netnslab.OpenNamespace(filepath.Join(netnslab.NamespaceDir, nodes[0].Namespace))
+	ns, err := netspace.Open(filepath.Join(netnslab.NamespaceDir, nodes[0].Namespace))
 	if err != nil {
 		return err
 	}
 	defer ns.Close()
-	err = ns.Within(func() error {
+	err = netspace.Inside(ns, func() error {
 		ifi, err := net.InterfaceByName(from.Iface)
 		if err != nil {
 			return fmt.Errorf("interface %s of %s: %w", from.Iface, from.Node, err)

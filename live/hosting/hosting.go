@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/control"
+	"softswitch/internal/netspace"
 	"softswitch/internal/safefile"
 	"softswitch/live"
 	"softswitch/live/node"
@@ -169,13 +170,14 @@ func (m *member) run(ctx context.Context, poller *live.Poller) error {
 		return err
 	}
 	defer log.Close()
-	ns, err := netnslab.OpenNamespace(m.Namespace)
+	ns, err := netspace.Open(m.Namespace)
 	if err != nil {
 		return err
 	}
 	defer ns.Close()
+	within := func(do func() error) error { return netspace.Inside(ns, do) }
 	err = m.life.Run(ctx, func(ctx context.Context) error {
-		return m.play(ctx, node.Place{Within: ns.Within, Dir: m.Dir, Says: log, Crowded: true, Poller: poller, Life: &m.life})
+		return m.play(ctx, node.Place{Within: within, Dir: m.Dir, Says: log, Crowded: true, Poller: poller, Life: &m.life})
 	})
 	if err != nil {
 		fmt.Fprintln(log, "softswitch:", err)

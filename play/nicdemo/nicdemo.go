@@ -19,6 +19,7 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/progress"
+	"softswitch/internal/timer"
 	"softswitch/lab"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
@@ -210,10 +211,8 @@ func (d *Demo) judge(ctx context.Context) error {
 		if d.Result.OnWire == d.Result.Arrived+d.Result.Fabric && d.nics[0].Priorities[demoPriority].Send.Bytes == 0 || time.Now().After(late) {
 			break
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(10 * time.Millisecond):
+		if err := timer.Sleep(ctx, 10*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	d.conclude()
