@@ -34,19 +34,32 @@ type Capture struct {
 // Run captures until ctx ends, the reader of the capture goes away, or all nodes have
 // ended. whole is false if the capture of a node was cut short.
 func (c *Capture) Run(ctx context.Context) (whole bool, err error) {
+	run, err := c.Begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	return run()
+}
+
+// Begin begins to capture, and returns what goes on with it as Run does. The caller has to call that.
+func (c *Capture) Begin(ctx context.Context) (run func() (whole bool, err error), err error) {
 	offset := link.WallOffset()
 	sources, err := c.open(ctx, offset)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	out, err := openCapture(c.File)
 	if err != nil {
 		for _, s := range sources {
 			s.Conn.Close()
 		}
-		return false, err
+		return nil, err
 	}
 	fmt.Fprintf(c.Log, "capturing on %s; Ctrl-C ends it\n", count(len(sources), "node"))
+	return func() (bool, error) { return c.write(ctx, out, sources, offset) }, nil
+}
+
+func (c *Capture) write(ctx context.Context, out *captureFile, sources []merge.Source, offset int64) (whole bool, err error) {
 	result, err := mergeUntil(ctx, out, sources, merge.Options{Note: link.ClockNote(offset), Ended: c.ended})
 	err = errors.Join(err, out.Close())
 	if errors.Is(err, errUnread) {

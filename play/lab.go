@@ -18,9 +18,10 @@ import (
 
 // LabOptions are the settings of a run on a lab.
 type LabOptions struct {
-	Name string // of the lab
-	Pcap string // directory for a capture of each switch; "" for none
-	Keep bool   // leaves the lab up
+	Name    string // of the lab
+	Pcap    string // directory for a capture of each switch; "" for none
+	Capture string // file for one capture of all nodes, from before the flows start; "" for none
+	Keep    bool   // leaves the lab up
 	// Sharing is how nodes share processes, as far as somebody says.
 	lab.Sharing
 	Replace bool   // removes another lab of the same name first, instead of refusing
@@ -77,8 +78,12 @@ func Lab(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer
 			return nil, err
 		}
 	}
-	run, err := lab.Play(ctx, plan, st, out, page.Until)
+	end, err := opt.capture(ctx, st.Name, out)
 	if err != nil {
+		return nil, err
+	}
+	run, err := lab.Play(ctx, plan, st, out, page.Until)
+	if err := errors.Join(err, end()); err != nil {
 		return nil, err
 	}
 	run.Lateness, run.Polled = late, opt.Poll
@@ -100,6 +105,29 @@ func Lab(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer
 		page.AwaitEnd(ctx, out)
 	}
 	return v, nil
+}
+
+// capture begins to capture on all nodes, if a file for it was named; end ends that.
+func (opt *LabOptions) capture(ctx context.Context, name string, out io.Writer) (end func() error, err error) {
+	if opt.Capture == "" {
+		return func() error { return nil }, nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	c := lab.Capture{Name: name, File: opt.Capture, Log: out}
+	write, err := c.Begin(ctx)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := write()
+		done <- err
+	}()
+	return func() error {
+		stop()
+		return <-done
+	}, nil
 }
 
 // page is the page of the lab, nil if none was asked for, and save ends its file.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -225,6 +226,30 @@ func TestCapturesThatNobodyReads(t *testing.T) {
 	}
 	b.must("destroy")
 	b.wantNothing()
+}
+
+// TestCapturesOfAWholeRun: a capture that was begun before the lab was, and that of the run itself, have
+// all pauses of it, the first too.
+func TestCapturesOfAWholeRun(t *testing.T) {
+	b := newBed(t)
+	before, own := filepath.Join(t.TempDir(), "before.pcapng"), filepath.Join(t.TempDir(), "own.pcapng")
+	capture := b.start(b.command("lab", "capture", "--wait", "--name", b.name, "-w", before))
+	capture.await("waiting for a lab")
+	b.must("run", "../../scenarios/pause.yaml", "--capture", own)
+	if r := capture.end(); r.code != 0 {
+		t.Errorf("lab capture: exit status %d", r.code)
+	}
+	pauses := func(file string) (n int) {
+		for _, rec := range b.records(file) {
+			if slices.ContainsFunc(rec.Priorities, func(p decode.Priority) bool { return p.Quanta > 0 }) { // switches that start resume
+				n++
+			}
+		}
+		return n
+	}
+	if one, other := pauses(before), pauses(own); one != other || one == 0 {
+		t.Errorf("%d pauses in the capture that was begun before, %d in that of the run", one, other)
+	}
 }
 
 // TestEveryLabelIsShown plays a deadlock and captures all of it: Wireshark, with the

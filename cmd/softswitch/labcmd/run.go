@@ -86,6 +86,8 @@ func (opt *playOptions) flags(c *cobra.Command) {
 	opt.repeat = 1
 	cli.InsteadFlags(c, &opt.Instead)
 	cli.PageFlags(c, &opt.Page, &opt.Listen)
+	c.Flags().StringVar(&opt.Capture, "capture", "", "file for one pcapng of all nodes, in the order of time, as lab capture writes it")
+	c.MarkFlagFilename("capture", "pcapng")
 	c.Flags().StringVar(&opt.Pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
 	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
 	c.Flags().StringVar(&opt.HTML, "html", "", "write a self-contained page that plays the run in a browser to this file")
@@ -126,7 +128,7 @@ func (opt *playOptions) playAttached(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("lab run: both %s and --attach %s, whose scenario is played", args[0], opt.attach)
 	}
-	for _, flag := range []string{"detector", "response", "slow", "set", "log-limit", "repeat", "pcap", "rootless", "nodes-per-process", "poll"} {
+	for _, flag := range []string{"detector", "response", "slow", "set", "log-limit", "repeat", "pcap", "capture", "rootless", "nodes-per-process", "poll"} {
 		if cmd.Flags().Changed(flag) {
 			return fmt.Errorf("lab run: --%s is for a lab that is built for the run, not for --attach", flag)
 		}
@@ -140,8 +142,8 @@ func (opt *playOptions) playAttached(cmd *cobra.Command, args []string) error {
 }
 
 func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {
-	if opt.Keep || opt.Pcap != "" || opt.Page || opt.HTML != "" {
-		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --html, --ui")
+	if opt.Keep || opt.Pcap != "" || opt.Capture != "" || opt.Page || opt.HTML != "" {
+		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --capture, --html, --ui")
 	}
 	sum, err := play.RepeatLab(ctx, p, opt.LabOptions, opt.repeat, os.Stderr)
 	if err != nil {
