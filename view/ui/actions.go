@@ -25,8 +25,7 @@ var begins = map[detect.Action]string{
 // acted notes that an action begins or ends: at a queue, or for what comes in by a
 // priority group's port.
 func (m *model) acted(e oracle.Entry) {
-	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
-	at := At{d, int(e.OutPriority)}
+	at, ok := m.out(e)
 	if e.Action == detect.ActionPolice || e.Action == detect.ActionUnpolice {
 		at, ok = m.upstream(e)
 	}
@@ -35,7 +34,7 @@ func (m *model) acted(e oracle.Entry) {
 	}
 	switch e.Action {
 	case detect.ActionIgnore, detect.ActionLossy, detect.ActionContain:
-		if to := m.w.to(d); to >= len(m.w.switches) {
+		if to := m.w.to(at.Dir); to >= len(m.w.switches) {
 			m.unheard[to] = true
 		}
 	}
@@ -62,8 +61,8 @@ func (m *model) act(e oracle.Entry) {
 			text += fmt.Sprintf(" %d %s", e.Bytes, unitName)
 		}
 	}
-	if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok && e.Out != unit.NoPort {
-		text += " at " + m.w.arrow(d)
+	if at, ok := m.out(e); ok && e.Out != unit.NoPort {
+		text += " at " + m.w.arrow(at.Dir)
 	}
 	if first := m.breaker == "" || e.Action == detect.ActionDrop; first && e.Type == event.Acted && slices.Contains(breaks, e.Action) && !m.stuck.Empty() {
 		m.breaker = m.name(e.Node) + ": " + text

@@ -8,8 +8,8 @@
 //	                                        oracle               | POST /act, with a token
 //	                                      (the truth)            '-- fail, storm, restart ...
 //
-// Read in this order: state.go (what a page is told), wiring.go and layout.go (the fabric
-// and where it is drawn), model.go (events and counters to states), actions.go (what responses
+// Read in this order: state.go (what a page is told), wiring.go (the fabric and where it is
+// drawn), model.go (events and counters to states), actions.go (what responses
 // do), cause.go (why it locked), steps.go (what detectors do), words.go (a state in one sentence),
 // live.go, slow.go, tail.go and act.go (a running lab, and which of its instants are shown),
 // simulate.go and instants.go (a simulated run, and when it is looked at), stream.go (history

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"slices"
 
 	"softswitch/dataplane"
@@ -78,9 +77,6 @@ func publish(plan *scenario.Plan, opt sim.Options, w *wiring, at []unit.Time, st
 
 // planWiring is the wiring of a plan.
 func planWiring(plan *scenario.Plan) (*wiring, error) {
-	if n := len(plan.Fabric.Nodes); n > nodesMax {
-		return nil, fmt.Errorf("ui: %d nodes: the page draws at most %d", n, nodesMax)
-	}
 	wires := lists.Map(plan.Links, func(l scenario.Link) wire { return wire{l.A.Name, l.A.Iface, l.B.Name, l.B.Iface} })
 	return newWiring(plan.Switches, plan.Hosts, wires)
 }

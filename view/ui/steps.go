@@ -18,8 +18,8 @@ func (m *model) step(e oracle.Entry) {
 		return
 	}
 	s := Step{T: ms(e.At - m.origin), Kind: e.Step.String(), Node: m.w.index[e.Node]}
-	if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok && e.Out != unit.NoPort {
-		s.Queue = &At{d, int(e.OutPriority)}
+	if at, ok := m.out(e); ok && e.Out != unit.NoPort {
+		s.Queue = &at
 	}
 	if at, ok := m.upstream(e); ok && e.Port != unit.NoPort {
 		s.PG = &at
