@@ -58,15 +58,13 @@ one NIC for each host that the scenario lists under "nics".`,
 		return node.RunNIC(cmd.Context(), cfg)
 	}
 	f := c.Flags()
-	f.StringVarP(&file, "config", "c", "", "configuration file (YAML), instead of the other flags")
+	configFlags(c, &file, &wait, "configuration file (YAML), instead of the other flags")
 	f.StringVar(&h.Port.Name, "wire", "", "interface to the fabric")
 	f.StringVar(&h.Stack, "stack", "nic0", "interface to create for programs")
 	f.TextVar(&h.Address, "address", h.Address, `address of the host with its prefix length, "10.0.0.2/24"`)
 	f.TextVar(&h.Gateway, "gateway", h.Gateway, "gateway of the default route")
 	f.TextVar(&h.Port.Rate, "rate", h.Port.Rate, `rate of the wire, which determines how long a pause lasts, "100Mbit/s"; "0" is unlimited`)
 	f.StringVar(&h.Live.Control, "control", "", "control socket to create, for show, slow and normal")
-	waitFlag(c, &wait)
-	c.MarkFlagFilename("config", "yaml", "yml")
 	return c
 }
 
