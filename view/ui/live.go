@@ -406,8 +406,8 @@ func (v *view) count() {
 			v.model.sent(r.node, r.host)
 		default:
 			v.model.count(r.node, r.at, r.snap)
-			if lost := r.snap.EventsLost; lost > 0 {
-				v.model.problem = fmt.Sprintf("%s lost %d events of its log: the truth may be wrong", v.w.nodes[r.node].Name, lost)
+			if lost, name := r.snap.EventsLost, v.w.nodes[r.node].Name; lost > 0 { // and the truth is in doubt
+				v.model.problem = fmt.Sprintf("%s lost %d events of its log: the truth may be wrong", name, lost)
 			}
 		}
 	}

@@ -434,11 +434,8 @@ func (m *model) state(at unit.Time) State {
 	s.Silent = below(len(m.silent), func(i int) bool { return m.silent[i] })
 	s.Storms = below(len(m.storming), func(i int) bool { return m.storming[i] > 0 })
 	s.SlowHosts = below(len(m.slow), func(i int) bool { return m.slow[i] })
-	for i, on := range m.paused {
-		if on {
-			s.Paused = append(s.Paused, At{i / unit.Priorities, i % unit.Priorities})
-		}
-	}
+	paused := below(len(m.paused), func(i int) bool { return m.paused[i] })
+	s.Paused = lists.Map(paused, func(i int) At { return At{i / unit.Priorities, i % unit.Priorities} })
 	for i := range m.snaps {
 		m.counted(&s, i)
 	}

@@ -91,7 +91,12 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 			return nil, fmt.Errorf("ui: link %s:%s to %s:%s: an end is no port of its node's configuration", x.aNode, x.aIface, x.bNode, x.bIface)
 		}
 		links = append(links, oracle.Link{A: a, B: b})
-		w.link(a, b, rates)
+		d, na, nb := 2*len(w.links), w.index[a.Node], w.index[b.Node]
+		w.ports[a], w.ports[b] = d, d+1
+		w.far = append(w.far, b, a)
+		w.nodes[na].Ports[a.Port], w.nodes[nb].Ports[b.Port] = d, d+1
+		w.rates = append(w.rates, rates[a], rates[b])
+		w.links = append(w.links, Link{A: na, B: nb, Rate: int64(rates[a])})
 	}
 	var err error
 	if w.fabric, err = oracle.NewFabric(nodes, links); err != nil {
@@ -101,16 +106,6 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 		w.links[i].Name = w.fabric.LinkName(w.far[2*i+1])
 	}
 	return w, nil
-}
-
-func (w *wiring) link(a, b unit.NodePort, rates map[unit.NodePort]unit.Rate) {
-	d := 2 * len(w.links)
-	w.ports[a], w.ports[b] = d, d+1
-	w.far = append(w.far, b, a)
-	na, nb := w.index[a.Node], w.index[b.Node]
-	w.nodes[na].Ports[a.Port], w.nodes[nb].Ports[b.Port] = d, d+1
-	w.rates = append(w.rates, rates[a], rates[b])
-	w.links = append(w.links, Link{A: na, B: nb, Rate: int64(w.rates[d])})
 }
 
 // from and to are the nodes of a direction, by index.

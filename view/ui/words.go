@@ -145,15 +145,11 @@ func (m *model) containedText(a Action) string {
 
 // overText says how the last deadlock ended.
 func (m *model) overText() string {
-	what := "ended"
+	what, how := "ended", ", without a response"
 	if m.breaker != "" {
-		what = "was cured"
+		what, how = "was cured", ": "+m.breaker
 	}
-	text := fmt.Sprintf("The deadlock %s at %s, %s after it formed", what, m.clock(m.lastAt), span(m.lastFor))
-	if m.breaker == "" {
-		return text + ", without a response."
-	}
-	return text + ": " + m.breaker + "."
+	return fmt.Sprintf("The deadlock %s at %s, %s after it formed%s.", what, m.clock(m.lastAt), span(m.lastFor), how)
 }
 
 // clock is a point of time as the page shows it, from the start of the scenario on.

@@ -69,7 +69,7 @@ one NIC for each host that the scenario lists under "nics".`,
 }
 
 // nicConfig loads the configuration from file or, without one, takes it from flags.
-func nicConfig(file string, flags config.Host) (config.Host, error) {
+func nicConfig(file string, flags config.Host) (_ config.Host, err error) {
 	switch {
 	case file != "" && flags.Port.Name != "":
 		return flags, errors.New("nic: the file names the wire; give --config or --wire, not both")
@@ -79,11 +79,9 @@ func nicConfig(file string, flags config.Host) (config.Host, error) {
 		flags.Name, flags.ID = "nic", 1
 		flags.Fill()
 		if flags.Live.Control != "" {
-			path, err := filepath.Abs(flags.Live.Control)
-			if err != nil {
+			if flags.Live.Control, err = filepath.Abs(flags.Live.Control); err != nil {
 				return flags, err
 			}
-			flags.Live.Control = path
 		}
 		return flags, flags.Check("flags")
 	}
