@@ -1,15 +1,12 @@
 package play
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/host/roce"
 	"softswitch/internal/ether"
-	"softswitch/internal/safefile"
 	"softswitch/link/pcapng"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -23,11 +20,10 @@ func captureTo(path string, opt *sim.Options) (end func() error, err error) {
 	if path == "" {
 		return func() error { return nil }, nil
 	}
-	f, err := safefile.Create(path)
+	out, closeOut, err := create("pcap", path)
 	if err != nil {
-		return nil, fmt.Errorf("pcap: %w", err)
+		return nil, err
 	}
-	out := bufio.NewWriterSize(f, 1<<16)
 	w, err := pcapng.NewWriter(out, "softswitch", "")
 	ports := map[string]int{}
 	var frame []byte
@@ -46,12 +42,7 @@ func captureTo(path string, opt *sim.Options) (end func() error, err error) {
 			err = w.WritePacket(pcapng.Packet{Interface: id, Time: int64(now), Direction: pcapng.Outbound, Data: frame})
 		}
 	}
-	return func() error {
-		if err := errors.Join(err, w.Flush(), out.Flush(), f.Close()); err != nil {
-			return fmt.Errorf("pcap: %w", err)
-		}
-		return nil
-	}, nil
+	return func() error { return closeOut(errors.Join(err, w.Flush())) }, nil
 }
 
 // whole appends the frame to dst, with zeros for what is not kept of it.

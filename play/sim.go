@@ -1,12 +1,16 @@
 package play
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"softswitch/detect/catalog"
+	"softswitch/event"
 	"softswitch/internal/progress"
+	"softswitch/internal/safefile"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -69,4 +73,38 @@ func Sim(ctx context.Context, plan *scenario.Plan, opt SimOptions, out io.Writer
 	err = tell(v)
 	page.AwaitEnd(ctx, out)
 	return err
+}
+
+// traceTo makes a simulation with opt write every event to the file, unless path is
+// empty. end closes the file and returns the first error in writing it.
+func traceTo(path string, opt *sim.Options) (end func() error, err error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	out, closeOut, err := create("trace", path)
+	if err != nil {
+		return nil, err
+	}
+	var line []byte
+	opt.Events = func(n event.Node, e event.Event) {
+		line = n.Append(line[:0], e)
+		out.Write(line) // an error stays, and Flush tells it
+	}
+	return func() error { return closeOut(nil) }, nil
+}
+
+// create makes a file for what a simulation tells. end closes it, and returns the first error of writing
+// it: what was wrong before, err, or what is wrong now. Errors begin with what is in the file.
+func create(what, path string) (out *bufio.Writer, end func(err error) error, err error) {
+	f, err := safefile.Create(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", what, err)
+	}
+	out = bufio.NewWriterSize(f, 1<<16)
+	return out, func(err error) error {
+		if err := errors.Join(err, out.Flush(), f.Close()); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		return nil
+	}, nil
 }

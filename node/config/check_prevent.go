@@ -41,10 +41,7 @@ func checkRewrites(d *strictyaml.Doc, s *Switch) {
 			key  string
 			list []int
 		}{{".in", r.In}, {".out", r.Out}} {
-			checkPortList(d, path+ports.key, ports.list, len(s.Ports))
-			if len(ports.list) == 0 {
-				d.Faultf(path+ports.key, "no port: name some of 0 to %d", len(s.Ports)-1)
-			}
+			checkPortList(d, path+ports.key, ports.list, len(s.Ports), "name some")
 		}
 		for j, other := range s.Rewrite[:i] {
 			if r.Priority == other.Priority && overlap(r.In, other.In) && overlap(r.Out, other.Out) {

@@ -157,11 +157,8 @@ func checkSubnets(d *strictyaml.Doc, s *Switch) {
 		if needed(d, path+".gateway", n.Gateway) && n.Prefix.IsValid() && !n.Prefix.Contains(n.Gateway.Netip()) {
 			d.Faultf(path+".gateway", "%s is not in %s", n.Gateway, n.Prefix)
 		}
-		checkPortList(d, path+".ports", n.Ports, len(s.Ports))
-		if len(n.Ports) == 0 {
-			d.Faultf(path+".ports", "no port: a subnet has at least one of 0 to %d", len(s.Ports)-1)
-		}
-		checkPortList(d, path+".flood", n.Flood, len(s.Ports))
+		checkPortList(d, path+".ports", n.Ports, len(s.Ports), "a subnet has at least one")
+		checkPortList(d, path+".flood", n.Flood, len(s.Ports), "")
 		for j, p := range n.Ports {
 			if first, ok := owner[p]; ok {
 				d.Faultf(fmt.Sprintf("%s.ports[%d]", path, j), "port %d belongs to %s already: a port is in one subnet", p, first)
@@ -183,11 +180,8 @@ func checkRoutes(d *strictyaml.Doc, s *Switch) {
 			d.Faultf(path+".prefix", "%s is a subnet or a route already", r.Prefix)
 		}
 		seen[r.Prefix] = true
-		if len(r.Ports) == 0 {
-			d.Faultf(path+".ports", "no port: a route has at least one of 0 to %d", len(s.Ports)-1)
-		}
-		checkPortList(d, path+".ports", r.Ports, len(s.Ports))
-		checkPortList(d, path+".backup", r.Backup, len(s.Ports))
+		checkPortList(d, path+".ports", r.Ports, len(s.Ports), "a route has at least one")
+		checkPortList(d, path+".backup", r.Backup, len(s.Ports), "")
 		for j, p := range r.Backup {
 			if slices.Contains(r.Ports, p) {
 				d.Faultf(fmt.Sprintf("%s.backup[%d]", path, j), "port %d is in ports too: a backup is another port", p)
@@ -215,7 +209,12 @@ func checkRouterID(d *strictyaml.Doc, s *Switch) {
 	}
 }
 
-func checkPortList(d *strictyaml.Doc, path string, ports []int, n int) {
+// checkPortList adds the faults of a list of some of n ports; needs says that it may not be empty, "" if it
+// may be.
+func checkPortList(d *strictyaml.Doc, path string, ports []int, n int, needs string) {
+	if len(ports) == 0 && needs != "" {
+		d.Faultf(path, "no port: %s of 0 to %d", needs, n-1)
+	}
 	for i, p := range ports {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if d.Within(at, p, 0, n-1) && slices.Contains(ports[:i], p) {

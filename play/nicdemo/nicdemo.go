@@ -77,48 +77,43 @@ type Result struct {
 }
 
 // Play builds a lab of this name, runs the programs and removes the lab.
-func Play(ctx context.Context, name string, out io.Writer) (*Demo, error) {
+func Play(ctx context.Context, name string, out io.Writer) (_ *Demo, err error) {
 	ctx, out = progress.WhileWatched(ctx, out)
-	d := &Demo{progress: out}
-	return d, d.run(ctx, name)
-}
-
-// run builds the lab, runs the programs and removes the lab.
-func (d *Demo) run(ctx context.Context, name string) (err error) {
 	for _, program := range []string{"iperf3", "ping"} {
 		if _, err := exec.LookPath(program); err != nil {
-			return fmt.Errorf("%w; install it, on Debian with `apt-get install iperf3 iputils-ping`", err)
+			return nil, fmt.Errorf("%w; install it, on Debian with `apt-get install iperf3 iputils-ping`", err)
 		}
 	}
+	d := &Demo{progress: out}
 	if d.plan, err = load.Plan("scenarios/nic/two-switches.yaml", scenarios.NIC, load.Instead{}); err != nil {
-		return err
+		return nil, err
 	}
-	if d.plan, _, err = lab.ScaleHeadroom(ctx, d.plan, d.progress); err != nil {
-		return err
+	if d.plan, _, err = lab.ScaleHeadroom(ctx, d.plan, out); err != nil {
+		return nil, err
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	desc := lab.Describe(d.plan, lab.Options{Name: name, Program: program, Instance: time.Now().Format(time.RFC3339Nano)})
 	desc.Passing = true
-	if d.st, err = netnslab.Up(ctx, desc, d.progress); err != nil {
-		return err
+	if d.st, err = netnslab.Up(ctx, desc, out); err != nil {
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, d.st.Remove(d.progress)) }()
+	defer func() { err = errors.Join(err, d.st.Remove(out)) }()
 	hosts, err := lab.PickNICs(d.st, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switches, err := lab.Pick(d.st, nil, "switch")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d.hosts, d.switches = lab.Endpoints(hosts), lab.Endpoints(switches)
 	if err := d.programs(ctx); err != nil {
-		return cmp.Or(context.Cause(ctx), err) // of a program that was ended it says nothing new
+		return nil, cmp.Or(context.Cause(ctx), err) // of a program that was ended it says nothing new
 	}
-	return d.judge(ctx)
+	return d, d.judge(ctx)
 }
 
 // programs runs iperf3 and ping.

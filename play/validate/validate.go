@@ -63,9 +63,13 @@ func Check(name string, data []byte, settings ...strictyaml.Setting) File {
 	var err error
 	switch f.Kind {
 	case "switch":
-		warnings, err = f.sw(data, settings)
+		var s config.Switch
+		s, warnings, err = config.LoadSwitch(name, data, settings...)
+		f.About = fmt.Sprintf("%s, %d ports, %d routes", s.Name, len(s.Ports), len(s.Routes))
 	case "host":
-		err = f.host(data, settings)
+		var h config.Host
+		h, err = config.LoadHost(name, data, settings...)
+		f.About = fmt.Sprintf("%s, %s, %d flows", h.Name, h.Address, len(h.Flows))
 	default:
 		warnings, err = f.scenario(data, settings)
 	}
@@ -74,18 +78,6 @@ func Check(name string, data []byte, settings ...strictyaml.Setting) File {
 		f.About, f.Faults = "", f.faultsOf(err)
 	}
 	return f
-}
-
-func (f *File) sw(data []byte, settings []strictyaml.Setting) (warnings []string, err error) {
-	s, warnings, err := config.LoadSwitch(f.Name, data, settings...)
-	f.About = fmt.Sprintf("%s, %d ports, %d routes", s.Name, len(s.Ports), len(s.Routes))
-	return warnings, err
-}
-
-func (f *File) host(data []byte, settings []strictyaml.Setting) error {
-	h, err := config.LoadHost(f.Name, data, settings...)
-	f.About = fmt.Sprintf("%s, %s, %d flows", h.Name, h.Address, len(h.Flows))
-	return err
 }
 
 // scenario checks a scenario file, and asks both worlds whether they play it.

@@ -6,7 +6,7 @@
 // The live page and `lab graph --svg` draw the result of Place; Graphviz and Mermaid, which
 // place nodes themselves, are told only Levels.
 //
-// Read in this order: graph.go and plan.go (what to draw), graphviz.go (DOT and Mermaid),
+// Read in this order: graph.go (what to draw), graphviz.go (DOT and Mermaid),
 // svg.go; layout.go (the placement, and which shape it gets), sheet.go (sizes),
 // shapes.go (which switch stands where), rows.go (rows of switches with their hosts),
 // mesh.go (graphs without a pattern), ends.go (where links meet boxes).

@@ -65,9 +65,9 @@ func (s *sheet) ends() [][2]Point {
 		}
 	}
 	for node := range at {
-		p, b := s.at[node], s.box(node)
-		for side, list := range at[node] {
-			lying := side == int(top) || side == int(bottom)
+		for i, list := range at[node] {
+			side := side(i)
+			lying := side == top || side == bottom
 			along := func(e end) float64 {
 				far := s.at[s.g.links[e.link][1-e.which]]
 				if lying {
@@ -77,18 +77,24 @@ func (s *sheet) ends() [][2]Point {
 			}
 			slices.SortStableFunc(list, func(x, y end) int { return cmp.Compare(along(x), along(y)) })
 			for k, e := range list {
-				t := spreadOver * ((2*float64(k)+1)/float64(len(list)) - 1) // -1 to 1 along the side
-				ends[e.link][e.which] = [4]Point{
-					top:    {p.X + t*b.W, p.Y - b.H},
-					bottom: {p.X + t*b.W, p.Y + b.H},
-					left:   {p.X - b.W, p.Y + t*b.H},
-					right:  {p.X + b.W, p.Y + t*b.H},
-				}[side]
+				t := spreadOver * ((2*float64(k)+1)/float64(len(list)) - 1)
+				ends[e.link][e.which] = s.on(node, side, t)
 			}
 		}
 	}
 	s.straighten(ends)
 	return ends
+}
+
+// on is a point on a side of a node's box: t is from -1 to 1 along it, 0 in its middle.
+func (s *sheet) on(node int, at side, t float64) Point {
+	p, b := s.at[node], s.box(node)
+	return [4]Point{
+		top:    {p.X + t*b.W, p.Y - b.H},
+		bottom: {p.X + t*b.W, p.Y + b.H},
+		left:   {p.X - b.W, p.Y + t*b.H},
+		right:  {p.X + b.W, p.Y + t*b.H},
+	}[at]
 }
 
 // straighten makes the links of hosts in rows as upright as their boxes allow, so that

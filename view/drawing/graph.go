@@ -1,6 +1,10 @@
 package drawing
 
-import "softswitch/internal/lists"
+import (
+	"softswitch/internal/lists"
+	"softswitch/scenario"
+	"softswitch/topo"
+)
 
 // Graph is the topology to draw.
 type Graph struct {
@@ -25,21 +29,14 @@ type Link struct {
 // layout is the graph as a Placement, switches before hosts, and the number that
 // each node has there.
 func (g *Graph) layout() (drawn *Placement, number []int) {
-	number = make([]int, len(g.Nodes))
-	switches, nodes := 0, 0
-	for _, host := range []bool{false, true} {
-		for i, n := range g.Nodes {
-			if n.Host == host {
-				number[i] = nodes
-				nodes++
-			}
-		}
-		if !host {
-			switches = nodes
-		}
+	switches := len(lists.Where(g.Nodes, func(n Node) bool { return !n.Host }))
+	next := map[bool]int{true: switches} // of a host, or of a switch
+	for _, n := range g.Nodes {
+		number = append(number, next[n.Host])
+		next[n.Host]++
 	}
 	pairs := lists.Map(g.Links, func(l Link) [2]int { return [2]int{number[l.A], number[l.B]} })
-	return NewPlacement(switches, nodes, pairs), number
+	return NewPlacement(switches, len(g.Nodes), pairs), number
 }
 
 // levels are the levels of the nodes: 0 of hosts, 1 of switches with hosts, one more
@@ -73,23 +70,15 @@ func (g *Graph) rows() (rows [][]int) {
 			continue
 		}
 		for _, l := range g.Links {
-			if h, ok := l.hostAt(g, sw); ok {
-				rows[0] = append(rows[0], h)
+			switch {
+			case l.A == sw && g.Nodes[l.B].Host:
+				rows[0] = append(rows[0], l.B)
+			case l.B == sw && g.Nodes[l.A].Host:
+				rows[0] = append(rows[0], l.A)
 			}
 		}
 	}
 	return rows
-}
-
-// hostAt is the host that the link joins to switch sw, if it does.
-func (l Link) hostAt(g *Graph, sw int) (host int, ok bool) {
-	switch {
-	case l.A == sw && g.Nodes[l.B].Host:
-		return l.B, true
-	case l.B == sw && g.Nodes[l.A].Host:
-		return l.A, true
-	}
-	return 0, false
 }
 
 // downwards is the link from its higher to its lower end.
@@ -98,4 +87,26 @@ func (l Link) downwards(levels []int) (from, to int) {
 		return l.B, l.A
 	}
 	return l.A, l.B
+}
+
+// OfPlan is the topology of a plan, with the link events marked.
+func OfPlan(p *scenario.Plan) *Graph {
+	g := &Graph{
+		Name:  p.Scenario.Name,
+		Nodes: lists.Map(p.Fabric.Nodes, func(n topo.Node) Node { return Node{Name: n.Name, Host: n.Kind == topo.Host} }),
+		Links: lists.Map(p.Fabric.Links, func(l topo.Link) Link { return Link{A: l.A.Node, B: l.B.Node} }),
+	}
+	for _, e := range p.Events {
+		verb := map[scenario.Do]string{scenario.Fail: "fails at ", scenario.Heal: "heals at "}[e.Do]
+		if verb == "" {
+			continue
+		}
+		l := &g.Links[e.Link]
+		l.Down = true
+		if l.Note != "" {
+			l.Note += ", "
+		}
+		l.Note += verb + e.At.String()
+	}
+	return g
 }

@@ -7,7 +7,10 @@ type Point struct{ X, Y float64 }
 
 // Box is how large a node is drawn: half its width and half its height, as fractions of
 // the drawing's width and height.
-type Box struct{ W, H float64 }
+type Box struct {
+	W float64 `json:"w"`
+	H float64 `json:"h"`
+}
 
 // Drawing is where all is drawn, and how large. No two boxes touch.
 type Drawing struct {

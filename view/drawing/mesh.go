@@ -83,7 +83,7 @@ func (s *sheet) costs() [][]float64 {
 	for i := range cost {
 		cost[i] = make([]float64, g.switches)
 		for j := range i {
-			p, q := s.middle(i, j), s.middle(j, i)
+			p, q := s.on(i, s.side(i, j), 0), s.on(j, s.side(j, i), 0)
 			c := math.Hypot(q.X-p.X, q.Y-p.Y) / width
 			for n := range s.at {
 				if n != i && n != j && cuts(p, q, s.at[n], s.box(n)) {
@@ -94,22 +94,6 @@ func (s *sheet) costs() [][]float64 {
 		}
 	}
 	return cost
-}
-
-// middle is the middle of the side by which a link leaves a for b.
-func (s *sheet) middle(a, b int) Point {
-	p, box := s.at[a], s.box(a)
-	switch s.side(a, b) {
-	case top:
-		p.Y -= box.H
-	case bottom:
-		p.Y += box.H
-	case left:
-		p.X -= box.W
-	case right:
-		p.X += box.W
-	}
-	return p
 }
 
 // cuts reports whether the line from p to q passes through the box around m.

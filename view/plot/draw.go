@@ -44,7 +44,8 @@ var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.Tri
 
 var gray = color.RGBA{0x80, 0x80, 0x80, 0xff}
 
-func (f *Figure) draw(w io.Writer) error {
+// WriteSVG draws the figure.
+func (f *Figure) WriteSVG(w io.Writer) error {
 	if len(f.Panels) == 0 {
 		return fmt.Errorf("figure %q: no panel", f.Title)
 	}

@@ -15,8 +15,6 @@
 // What it does not do: it measures nothing and opens no file.
 package plot
 
-import "io"
-
 // Figure is panels above one another that share an x axis.
 type Figure struct {
 	Title  string
@@ -84,6 +82,3 @@ type Bars struct {
 
 // Span is a bar, from From to To on the x axis.
 type Span struct{ From, To float64 }
-
-// WriteSVG draws the figure.
-func (f *Figure) WriteSVG(w io.Writer) error { return f.draw(w) }

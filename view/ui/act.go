@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -77,12 +78,27 @@ func (l *Lab) Act(ctx context.Context, o Order) error {
 		return to.Start(ctx)
 	case "stop":
 		return to.Stop(ctx)
-	case "response":
-		return l.respond(ctx, to, o)
-	case "restart":
-		return l.restartSwitches(ctx, to, o)
+	case "response": // while they run
+		if err := valid("response", o.Response, l.choices.Responses); err != nil {
+			return err
+		}
+		return to.Respond(ctx, o.Response)
+	case "restart": // every switch, with empty buffers
+		err := cmp.Or(valid("detector", o.Detector, l.choices.Detectors), valid("response", o.Response, l.choices.Responses))
+		if err != nil {
+			return err
+		}
+		return to.RestartSwitches(ctx, o.Detector, o.Response)
 	}
-	return senseless("order %q: valid: %s", o.Do, strings.Join(Valid, ", "))
+	return valid("order", o.Do, Valid)
+}
+
+// valid is what is wrong with a part of an order that is to be one of choices.
+func valid(part, is string, choices []string) error {
+	if !slices.Contains(choices, is) {
+		return senseless("%s %q: valid: %s", part, is, strings.Join(choices, ", "))
+	}
+	return nil
 }
 
 func setLink(ctx context.Context, to Orders, st *netnslab.State, w *wiring, o Order) error {
@@ -120,31 +136,4 @@ func behave(ctx context.Context, to Orders, w *wiring, o Order) error {
 		return to.Slow(ctx, rate, o.Host)
 	}
 	return to.Normal(ctx, o.Host)
-}
-
-// restartSwitches restarts every switch, with empty buffers.
-func (l *Lab) restartSwitches(ctx context.Context, to Orders, o Order) error {
-	if !slices.Contains(l.choices.Detectors, o.Detector) {
-		return senseless("detector %q: valid: %s", o.Detector, strings.Join(l.choices.Detectors, ", "))
-	}
-	if err := l.choices.check(o); err != nil {
-		return err
-	}
-	return to.RestartSwitches(ctx, o.Detector, o.Response)
-}
-
-// respond changes what switches do about deadlocks, while they run.
-func (l *Lab) respond(ctx context.Context, to Orders, o Order) error {
-	if err := l.choices.check(o); err != nil {
-		return err
-	}
-	return to.Respond(ctx, o.Response)
-}
-
-// check is what is wrong with the response of an order.
-func (c Choices) check(o Order) error {
-	if !slices.Contains(c.Responses, o.Response) {
-		return senseless("response %q: valid: %s", o.Response, strings.Join(c.Responses, ", "))
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -51,6 +52,12 @@ func (m *model) cause(e oracle.Entry) {
 	}
 }
 
+// causeWords are the words for causes that are at a place.
+var causeWords = map[detect.CauseType]string{
+	detect.CauseContention: "contention", detect.CauseRouting: "a loop in the routes",
+	detect.CauseFlooding: "flooded frames", detect.CauseLink: "a link that went down",
+}
+
 // causeText is a cause in words, with its confidence.
 func (m *model) causeText(c *detect.Cause) string {
 	named := (&oracle.Result{Fabric: m.w.fabric}).Trigger(oracle.Finding{Trigger: c.At, OnLoop: c.OnLoop})
@@ -58,20 +65,9 @@ func (m *model) causeText(c *detect.Cause) string {
 	if d, ok := m.w.ports[c.At]; ok {
 		at = " at " + m.w.arrow(d)
 	}
-	var what string
-	switch c.Type {
-	case detect.CauseHost:
+	what := cmp.Or(causeWords[c.Type], "no single one, flows that are there together") + at
+	if c.Type == detect.CauseHost {
 		what = "host " + named.Node
-	case detect.CauseContention:
-		what = "contention" + at
-	case detect.CauseRouting:
-		what = "a loop in the routes" + at
-	case detect.CauseFlooding:
-		what = "flooded frames" + at
-	case detect.CauseLink:
-		what = "a link that went down" + at
-	default:
-		what = "no single one, flows that are there together" + at
 	}
 	if flows := m.flowNames(c); flows != "" {
 		what += ", " + flows
@@ -114,11 +110,8 @@ func (m *model) flowNames(c *detect.Cause) string {
 			names = append(names, f.String())
 		}
 	}
-	switch len(names) {
-	case 0:
+	if len(names) == 0 {
 		return ""
-	case 1:
-		return "flow " + names[0]
 	}
-	return "flows " + strings.Join(names, ", ")
+	return oneOrMore("flow", "flows", names)
 }

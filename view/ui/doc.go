@@ -8,13 +8,13 @@
 //	                                        oracle               | POST /act, with a token
 //	                                      (the truth)            '-- fail, storm, restart ...
 //
-// Read in this order: state.go (what a page is told), wiring.go and layout.go (the fabric
-// and where it is drawn), model.go (events and counters to states), actions.go (what responses
-// do), cause.go (why it locked), steps.go (what detectors do), words.go (a state in one sentence),
-// live.go, slow.go, tail.go and act.go (a running lab, and which of its instants are shown),
-// simulate.go and instants.go (a simulated run, and when it is looked at), stream.go (history
-// and pages), server.go (HTTP), page.go (a page that a command serves), file.go and save.go (a
-// page that needs no server), show.go (runs told in acts), page/ (what the browser runs).
+// Read in this order: state.go (what a page is told), wiring.go (the fabric and where it is drawn),
+// model.go (events and counters to states), actions.go (what responses and detectors do), cause.go
+// (why it locked), words.go (a state in one sentence), live.go, slow.go, tail.go and act.go (a
+// running lab, and which of its instants are shown), simulate.go and instants.go (a simulated run,
+// and when it is looked at), stream.go (history and pages), server.go (HTTP), page.go (a page that
+// a command serves), file.go (a page that needs no server), show.go (runs told in acts), page/
+// (what the browser runs).
 //
 // Directions: a link has two, 2l from its end A to its end B and 2l+1 back. The queue that
 // transmits on a direction and the priority group that its frames are charged to at the far end are

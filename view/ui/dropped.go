@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/oracle/verdict"
 )
@@ -71,14 +72,13 @@ func droppedText(all []verdict.DroppedOf) string {
 	if len(all) == 0 {
 		return ""
 	}
-	var parts []string
-	for _, d := range all[:min(len(all), verdict.DroppedShown)] {
+	parts := lists.Map(all[:min(len(all), verdict.DroppedShown)], func(d verdict.DroppedOf) string {
 		whose := ""
 		if !d.Named {
 			whose = ", which no cause names"
 		}
-		parts = append(parts, fmt.Sprintf("%s of flow %s (%s%s)", frames(d.Frames), d.Flow, d.Share(), whose))
-	}
+		return fmt.Sprintf("%s of flow %s (%s%s)", frames(d.Frames), d.Flow, d.Share(), whose)
+	})
 	if more := len(all) - verdict.DroppedShown; more > 0 {
 		parts = append(parts, fmt.Sprintf("some of %d more flows", more))
 	}

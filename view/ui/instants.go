@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"softswitch/event"
-	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -24,8 +22,7 @@ const (
 // where a deadlock forms, labels travel and a response acts.
 func instants(plan *scenario.Plan, opt sim.Options, w *wiring) ([]unit.Time, error) {
 	var told, moved []unit.Time
-	var world *sim.World
-	m := newModel(w, func() *oracle.Stuck { return world.Stuck() }, 0)
+	m := newModel(w, nil, 0)
 	note := func() {
 		isTold, isMoved := m.happened()
 		if isTold {
@@ -37,15 +34,8 @@ func instants(plan *scenario.Plan, opt sim.Options, w *wiring) ([]unit.Time, err
 		m.tick = tick{labels: m.labels}
 		clear(m.labels)
 	}
-	opt.Events = func(n event.Node, e event.Event) {
-		if e.At > m.now {
-			m.settle()
-			note()
-		}
-		m.add(oracle.Entry{Node: n.ID, Event: &e})
-	}
-	var err error
-	if world, err = sim.New(plan, opt); err != nil {
+	world, err := m.simulation(plan, opt, note)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := world.Play(); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"softswitch/scenario"
 	"softswitch/scenarios"
+	"softswitch/view/drawing"
 )
 
 // TestLayOut lays out every scenario that is shipped: all nodes are on the page, no two
@@ -21,7 +22,7 @@ func TestLayOut(t *testing.T) {
 		w := wired(t, f.Name())
 		l := w.layOut()
 		shapes[l.Shape]++
-		box := map[string]Box{"switch": l.SwitchBox, "host": l.HostBox}
+		box := map[string]drawing.Box{"switch": l.SwitchBox, "host": l.HostBox}
 		for i, n := range w.nodes {
 			b := box[n.Kind]
 			if n.X < b.W || n.X > 1-b.W || n.Y < b.H || n.Y > 1-b.H {

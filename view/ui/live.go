@@ -406,17 +406,12 @@ func (v *view) count() {
 			v.model.sent(r.node, r.host)
 		default:
 			v.model.count(r.node, r.at, r.snap)
-			v.trust(r.node, r.snap)
+			if lost, name := r.snap.EventsLost, v.w.nodes[r.node].Name; lost > 0 { // and the truth is in doubt
+				v.model.problem = fmt.Sprintf("%s lost %d events of its log: the truth may be wrong", name, lost)
+			}
 		}
 	}
 	v.came = v.came[:0]
-}
-
-// trust notes what makes the truth doubtful.
-func (v *view) trust(node int, s *observe.Switch) {
-	if s.EventsLost > 0 {
-		v.model.problem = fmt.Sprintf("%s lost %d events of its log: the truth may be wrong", v.w.nodes[node].Name, s.EventsLost)
-	}
 }
 
 // apply passes events on, in their order, and publishes the states of the instants that

@@ -147,21 +147,17 @@ func (m *model) settle() {
 // instant: settle has been called for the instant before.
 func (m *model) add(e oracle.Entry) {
 	m.now = e.At
-	out := func() (int, bool) {
-		d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
-		return d, ok
-	}
 	switch e.Type {
 	case event.Paused:
-		if d, ok := out(); ok {
-			m.paused[d*unit.Priorities+int(e.OutPriority)] = true
+		if at, ok := m.out(e); ok {
+			m.paused[at.index()] = true
 			m.pauses++
 		}
 	case event.Resumed, event.Expired:
-		if d, ok := out(); ok {
-			m.paused[d*unit.Priorities+int(e.OutPriority)] = false
+		if at, ok := m.out(e); ok {
+			m.paused[at.index()] = false
 			m.moves++
-			maps.DeleteFunc(m.waits, func(w edge, _ hold) bool { return w.to == At{d, int(e.OutPriority)} })
+			maps.DeleteFunc(m.waits, func(w edge, _ hold) bool { return w.to == at })
 		}
 	case event.XOFF, event.XON:
 		m.crossed(e)
@@ -170,8 +166,8 @@ func (m *model) add(e oracle.Entry) {
 	case event.LinkUp, event.LinkDown:
 		m.link(e)
 	case event.Rerouted:
-		if d, ok := out(); ok {
-			m.tell(e.At, "link", "%s sends by its backup %s", m.name(e.Node), m.w.arrow(d))
+		if at, ok := m.out(e); ok {
+			m.tell(e.At, "link", "%s sends by its backup %s", m.name(e.Node), m.w.arrow(at.Dir))
 		}
 	case event.HostStorm:
 		m.storming[m.w.index[e.Node]]++
@@ -203,12 +199,8 @@ func (m *model) forget(e oracle.Entry) {
 	m.now = e.At
 	node := m.w.index[e.Node]
 	m.storming[node], m.slow[node] = 0, false
-	var away []int // directions that leave it
-	for _, d := range m.w.nodes[node].Ports {
-		if d < 0 {
-			continue
-		}
-		away = append(away, d)
+	away := lists.Where(m.w.nodes[node].Ports, func(d int) bool { return d >= 0 }) // directions that leave it
+	for _, d := range away {
 		m.down[d] = false
 		clear(m.paused[d*unit.Priorities : (d+1)*unit.Priorities])
 		clear(m.pgs[(d^1)*unit.Priorities : ((d^1)+1)*unit.Priorities])
@@ -242,6 +234,11 @@ func (m *model) link(e oracle.Entry) {
 	}
 }
 
+// out is the queue that an event names; ok is false if its port has no link.
+func (m *model) out(e oracle.Entry) (at At, ok bool) {
+	return m.w.queue(oracle.Queue{NodePort: unit.NodePort{Node: e.Node, Port: e.Out}, Priority: e.OutPriority})
+}
+
 // upstream is a priority group as the page has it: the queue that transmits to it.
 func (m *model) upstream(e oracle.Entry) (at At, ok bool) {
 	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Port}]
@@ -254,7 +251,7 @@ func (m *model) crossed(e oracle.Entry) {
 	if !ok {
 		return
 	}
-	m.pgs[at.Dir*unit.Priorities+at.Priority] = pg{e.At, int(e.Bytes), e.Type == event.XOFF}
+	m.pgs[at.index()] = pg{e.At, int(e.Bytes), e.Type == event.XOFF}
 	if e.Type == event.XON {
 		maps.DeleteFunc(m.waits, func(w edge, _ hold) bool { return w.from == at })
 	}
@@ -263,11 +260,11 @@ func (m *model) crossed(e oracle.Entry) {
 // held notes how many bytes of a priority group wait in a paused queue.
 func (m *model) held(e oracle.Entry) {
 	from, wired := m.upstream(e)
-	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
+	to, ok := m.out(e)
 	if !wired || !ok {
 		return
 	}
-	if w := (edge{from, At{d, int(e.OutPriority)}}); e.Bytes > 0 {
+	if w := (edge{from, to}); e.Bytes > 0 {
 		m.waits[w] = hold{int(e.Bytes), int(e.Limit)}
 	} else {
 		delete(m.waits, w)
@@ -279,8 +276,8 @@ func (m *model) held(e oracle.Entry) {
 func (m *model) label(e oracle.Entry) {
 	switch e.Step {
 	case detect.StepAsk:
-		if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok {
-			m.labels[Label{Dir: d, Origin: m.origins(e), Seq: int(e.Label.Seq), Down: true}] = true
+		if at, ok := m.out(e); ok {
+			m.labels[Label{Dir: at.Dir, Origin: m.origins(e), Seq: int(e.Label.Seq), Down: true}] = true
 		}
 		return
 	case detect.StepMint, detect.StepForward, detect.StepCheck, detect.StepMiddle:
@@ -437,11 +434,8 @@ func (m *model) state(at unit.Time) State {
 	s.Silent = below(len(m.silent), func(i int) bool { return m.silent[i] })
 	s.Storms = below(len(m.storming), func(i int) bool { return m.storming[i] > 0 })
 	s.SlowHosts = below(len(m.slow), func(i int) bool { return m.slow[i] })
-	for i, on := range m.paused {
-		if on {
-			s.Paused = append(s.Paused, At{i / unit.Priorities, i % unit.Priorities})
-		}
-	}
+	paused := below(len(m.paused), func(i int) bool { return m.paused[i] })
+	s.Paused = lists.Map(paused, func(i int) At { return At{i / unit.Priorities, i % unit.Priorities} })
 	for i := range m.snaps {
 		m.counted(&s, i)
 	}

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"slices"
 
 	"softswitch/dataplane"
@@ -49,10 +48,24 @@ func both(opt sim.Options, duration unit.Time) (first, second sim.Options) {
 
 // publish plays a plan and publishes its state at each of these instants.
 func publish(plan *scenario.Plan, opt sim.Options, w *wiring, at []unit.Time, stream *Stream) (*verdict.Verdict, error) {
-	var world *sim.World
-	m := newModel(w, func() *oracle.Stuck { return world.Stuck() }, 0)
+	m := newModel(w, nil, 0)
 	m.window = plan.Scenario.Duration / evenStates
 	m.lingers = 10 * m.window
+	opt.SampleAt = slices.Values(at)
+	opt.Sample = func(now unit.Time, world *sim.World) {
+		m.settle()
+		countAll(m, world, now)
+		stream.Publish(m.state(now))
+	}
+	world, err := m.simulation(plan, opt, func() {})
+	if err != nil {
+		return nil, err
+	}
+	return world.Run()
+}
+
+// simulation is one that m follows; settled is called as each of its instants is over.
+func (m *model) simulation(plan *scenario.Plan, opt sim.Options, settled func()) (*sim.World, error) {
 	also := opt.Events
 	opt.Events = func(n event.Node, e event.Event) {
 		if also != nil {
@@ -60,27 +73,19 @@ func publish(plan *scenario.Plan, opt sim.Options, w *wiring, at []unit.Time, st
 		}
 		if e.At > m.now {
 			m.settle()
+			settled()
 		}
 		m.add(oracle.Entry{Node: n.ID, Event: &e})
 	}
-	opt.SampleAt = slices.Values(at)
-	opt.Sample = func(now unit.Time, world *sim.World) {
-		m.settle()
-		countAll(m, world, now)
-		stream.Publish(m.state(now))
+	world, err := sim.New(plan, opt)
+	if err == nil {
+		m.truth = world.Stuck
 	}
-	var err error
-	if world, err = sim.New(plan, opt); err != nil {
-		return nil, err
-	}
-	return world.Run()
+	return world, err
 }
 
 // planWiring is the wiring of a plan.
 func planWiring(plan *scenario.Plan) (*wiring, error) {
-	if n := len(plan.Fabric.Nodes); n > nodesMax {
-		return nil, fmt.Errorf("ui: %d nodes: the page draws at most %d", n, nodesMax)
-	}
 	wires := lists.Map(plan.Links, func(l scenario.Link) wire { return wire{l.A.Name, l.A.Iface, l.B.Name, l.B.Iface} })
 	return newWiring(plan.Switches, plan.Hosts, wires)
 }

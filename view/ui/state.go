@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"softswitch/oracle/verdict"
+	"softswitch/unit"
+	"softswitch/view/drawing"
 )
 
 // Topology is what does not change while a stream lasts.
@@ -33,16 +35,9 @@ type Choices struct {
 // Layout is how nodes are drawn. In boxes of these sizes none touches another.
 type Layout struct {
 	// Shape is "line", "layers", "ring" or "mesh": how the switches are arranged.
-	Shape     string `json:"shape"`
-	SwitchBox Box    `json:"switch_box"` // of every switch
-	HostBox   Box    `json:"host_box"`   // of every host
-}
-
-// Box is half the width and half the height of a node, as fractions of the drawing's width
-// and height.
-type Box struct {
-	W float64 `json:"w"`
-	H float64 `json:"h"`
+	Shape     string      `json:"shape"`
+	SwitchBox drawing.Box `json:"switch_box"` // of every switch
+	HostBox   drawing.Box `json:"host_box"`   // of every host
 }
 
 // Node is a switch or a host, and where its middle is drawn: X and Y from 0 to 1, fractions
@@ -210,6 +205,9 @@ type Sending struct {
 	Again    uint64  `json:"again"` // packets sent again
 	CNPs     uint64  `json:"cnps"`
 }
+
+// index is the number of a queue among all of them.
+func (q At) index() int { return q.Dir*unit.Priorities + q.Priority }
 
 // compare orders queues by direction and priority.
 func (q At) compare(r At) int { return cmp.Or(q.Dir-r.Dir, q.Priority-r.Priority) }

@@ -2,14 +2,16 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 
 	"softswitch/buffer"
-
 	"softswitch/detect"
+	"softswitch/internal/lists"
 	"softswitch/node/config"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/unit"
+	"softswitch/view/drawing"
 )
 
 // nodesMax is the most nodes that a page can show legibly, and a browser draw five times
@@ -51,16 +53,17 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 	}
 	w := &wiring{switches: switches, hosts: hosts, index: map[unit.NodeID]int{}, ports: map[unit.NodePort]int{}, flows: map[detect.FlowID]flow{}}
 	var nodes []oracle.Node
-	byName := map[string]unit.NodePort{} // "node iface"
+	byName, rates := map[string]unit.NodePort{}, map[unit.NodePort]unit.Rate{} // the names are "node iface"
 	add := func(name, kind string, id uint16, ports []config.Port, rules []buffer.Rule) {
 		n := oracle.Node{ID: unit.NodeID(id), Name: name, Host: kind == "host", Rules: rules}
 		for i, p := range ports {
 			n.Ports = append(n.Ports, p.Name)
-			byName[name+" "+p.Name] = unit.NodePort{Node: n.ID, Port: unit.Port(i)}
+			at := unit.NodePort{Node: n.ID, Port: unit.Port(i)}
+			byName[name+" "+p.Name], rates[at] = at, p.Rate
 		}
 		w.index[n.ID] = len(w.nodes)
 		w.ids = append(w.ids, n.ID)
-		w.nodes = append(w.nodes, Node{Name: name, Kind: kind, Ports: none(len(ports))})
+		w.nodes = append(w.nodes, Node{Name: name, Kind: kind, Ports: slices.Repeat([]int{-1}, len(ports))})
 		nodes = append(nodes, n)
 	}
 	for _, s := range switches {
@@ -88,7 +91,12 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 			return nil, fmt.Errorf("ui: link %s:%s to %s:%s: an end is no port of its node's configuration", x.aNode, x.aIface, x.bNode, x.bIface)
 		}
 		links = append(links, oracle.Link{A: a, B: b})
-		w.link(a, b)
+		d, na, nb := 2*len(w.links), w.index[a.Node], w.index[b.Node]
+		w.ports[a], w.ports[b] = d, d+1
+		w.far = append(w.far, b, a)
+		w.nodes[na].Ports[a.Port], w.nodes[nb].Ports[b.Port] = d, d+1
+		w.rates = append(w.rates, rates[a], rates[b])
+		w.links = append(w.links, Link{A: na, B: nb, Rate: int64(rates[a])})
 	}
 	var err error
 	if w.fabric, err = oracle.NewFabric(nodes, links); err != nil {
@@ -98,34 +106,6 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 		w.links[i].Name = w.fabric.LinkName(w.far[2*i+1])
 	}
 	return w, nil
-}
-
-// none is n directions that do not exist.
-func none(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = -1
-	}
-	return all
-}
-
-func (w *wiring) link(a, b unit.NodePort) {
-	d := 2 * len(w.links)
-	w.ports[a], w.ports[b] = d, d+1
-	w.far = append(w.far, b, a)
-	na, nb := w.index[a.Node], w.index[b.Node]
-	w.nodes[na].Ports[a.Port], w.nodes[nb].Ports[b.Port] = d, d+1
-	w.rates = append(w.rates, w.rate(a), w.rate(b))
-	w.links = append(w.links, Link{A: na, B: nb, Rate: int64(w.rates[d])})
-}
-
-// rate is the rate of a port; its configuration has been checked.
-func (w *wiring) rate(p unit.NodePort) unit.Rate {
-	i := w.index[p.Node]
-	if i < len(w.switches) {
-		return w.switches[i].Ports[p.Port].Rate
-	}
-	return w.hosts[i-len(w.switches)].Port.Rate
 }
 
 // from and to are the nodes of a direction, by index.
@@ -145,6 +125,24 @@ func (w *wiring) queues(all []oracle.Queue) (at []At) {
 		}
 	}
 	return at
+}
+
+// layOut places the nodes and the ends of the links: see [drawing.Placement.Place].
+func (w *wiring) layOut() Layout {
+	d := drawing.NewPlacement(len(w.switches), len(w.nodes), w.pairs()).Place()
+	for i, p := range d.At {
+		w.nodes[i].X, w.nodes[i].Y = p.X, p.Y
+	}
+	for i, e := range d.Ends {
+		l := &w.links[i]
+		l.X1, l.Y1, l.X2, l.Y2 = e[0].X, e[0].Y, e[1].X, e[1].Y
+	}
+	return Layout{d.Shape, d.Switch, d.Host}
+}
+
+// pairs are the ends of the links.
+func (w *wiring) pairs() [][2]int {
+	return lists.Map(w.links, func(l Link) [2]int { return [2]int{l.A, l.B} })
 }
 
 // limits are where the priority group of a switch's port goes XOFF and how much it can

@@ -2,7 +2,9 @@ package ui
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"softswitch/internal/lists"
@@ -143,15 +145,11 @@ func (m *model) containedText(a Action) string {
 
 // overText says how the last deadlock ended.
 func (m *model) overText() string {
-	what := "ended"
+	what, how := "ended", ", without a response"
 	if m.breaker != "" {
-		what = "was cured"
+		what, how = "was cured", ": "+m.breaker
 	}
-	text := fmt.Sprintf("The deadlock %s at %s, %s after it formed", what, m.clock(m.lastAt), span(m.lastFor))
-	if m.breaker == "" {
-		return text + ", without a response."
-	}
-	return text + ": " + m.breaker + "."
+	return fmt.Sprintf("The deadlock %s at %s, %s after it formed%s.", what, m.clock(m.lastAt), span(m.lastFor), how)
 }
 
 // clock is a point of time as the page shows it, from the start of the scenario on.
@@ -191,16 +189,10 @@ func (m *model) triggerText(d *Declared) string {
 
 // passing are the paused queues that are not stuck.
 func (m *model) passing(s *State) []At {
-	stuck := map[At]bool{}
-	if d := s.Deadlock; d != nil && !d.Over {
-		for _, q := range d.Core {
-			stuck[q] = true
-		}
-		for _, q := range d.Victims {
-			stuck[q] = true
-		}
-	}
-	return lists.Where(s.Paused, func(q At) bool { return !stuck[q] })
+	d := s.Deadlock
+	return lists.Where(s.Paused, func(q At) bool {
+		return d == nil || d.Over || !slices.Contains(d.Core, q) && !slices.Contains(d.Victims, q)
+	})
 }
 
 // list names queues and their priorities.
@@ -214,28 +206,19 @@ func (m *model) list(all []At) string {
 
 // priorities are the priorities of queues: "priority 3", "priorities 3, 4".
 func (m *model) priorities(all []At) string {
-	var seen [8]bool
-	for _, q := range all {
-		seen[q.Priority] = true
-	}
-	var names []string
-	for c, on := range seen {
-		if on {
-			names = append(names, fmt.Sprint(c))
-		}
-	}
-	if len(names) == 1 {
-		return "priority " + names[0]
-	}
-	return "priorities " + strings.Join(names, ", ")
+	named := below(unit.Priorities, func(c int) bool {
+		return slices.ContainsFunc(all, func(q At) bool { return q.Priority == c })
+	})
+	return oneOrMore("priority", "priorities", lists.Map(named, strconv.Itoa))
 }
 
-func spanMS(ms float64) string {
-	switch {
-	case ms < 1:
-		return fmt.Sprintf("%.0f µs", 1000*ms)
-	case ms < 1000:
-		return fmt.Sprintf("%.1f ms", ms)
+// oneOrMore are names after the word for one of them, or for several.
+func oneOrMore(one, several string, names []string) string {
+	if len(names) == 1 {
+		several = one
 	}
-	return fmt.Sprintf("%.1f s", ms/1000)
+	return several + " " + strings.Join(names, ", ")
 }
+
+// spanMS is a time of a state, which is in whole microseconds, for people.
+func spanMS(ms float64) string { return span(unit.Time(math.Round(1000*ms)) * unit.Microsecond) }

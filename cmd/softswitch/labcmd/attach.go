@@ -73,31 +73,21 @@ func readNodes(cmd *cobra.Command, file string) (*lab.Nodes, *scenario.Plan, err
 
 // labRelay returns a hidden command that only [lab.Nodes.Attach] calls.
 func labRelay() *cobra.Command {
-	return &cobra.Command{
-		Use:    "relay LAB",
-		Hidden: true,
-		Args:   cli.Arguments(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := lab.Load(args[0])
-			if err != nil {
-				return err
-			}
-			return reach.Relay(cmd.Context(), st, reach.Files{Control: lab.ControlName, Events: lab.EventsName}, os.Stdout)
-		},
-	}
+	return hidden("relay LAB", 1, func(cmd *cobra.Command, args []string) error {
+		st, err := lab.Load(args[0])
+		if err != nil {
+			return err
+		}
+		return reach.Relay(cmd.Context(), st, reach.Files{Control: lab.ControlName, Events: lab.EventsName}, os.Stdout)
+	})
 }
 
 // labAgent returns a hidden command that only [reach.Relay] calls.
 func labAgent() *cobra.Command {
-	return &cobra.Command{
-		Use:    "agent SOCKET LOG",
-		Hidden: true,
-		Args:   cli.Arguments(cobra.ExactArgs(2)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-				return errors.New("lab agent: only \"lab attach\" starts it")
-			}
-			return reach.Agent(os.Stdin, os.Stdout, args[0], args[1])
-		},
-	}
+	return hidden("agent SOCKET LOG", 2, func(_ *cobra.Command, args []string) error {
+		if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return errors.New("lab agent: only \"lab attach\" starts it")
+		}
+		return reach.Agent(os.Stdin, os.Stdout, args[0], args[1])
+	})
 }

@@ -187,14 +187,16 @@ func shareFlags(c *cobra.Command, s *lab.Sharing) {
 // labNodes returns a hidden command that only [netnslab.Up] calls.
 func labNodes() *cobra.Command {
 	var poll bool
-	c := &cobra.Command{
-		Use:    "nodes FILE",
-		Hidden: true,
-		Args:   cli.Arguments(cobra.ExactArgs(1)),
-		RunE:   func(cmd *cobra.Command, args []string) error { return hosting.Run(cmd.Context(), args[0], poll) },
-	}
+	c := hidden("nodes FILE", 1, func(cmd *cobra.Command, args []string) error {
+		return hosting.Run(cmd.Context(), args[0], poll)
+	})
 	c.Flags().BoolVar(&poll, "poll", false, "")
 	return c
+}
+
+// hidden returns a command with this many arguments that only softswitch itself runs.
+func hidden(use string, arguments int, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Hidden: true, Args: cli.Arguments(cobra.ExactArgs(arguments)), RunE: run}
 }
 
 // orReplace suggests --replace in the error that a lab already exists.

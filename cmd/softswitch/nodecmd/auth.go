@@ -34,9 +34,7 @@ remove the old one and reload. "softswitch auth rotate" does this for all links 
 Exit status: 0 done; 2 not done on at least one switch, which keeps its old keys.`,
 		Example:           "  sudo softswitch auth reload core0 agg0-0\n  sudo softswitch auth reload --socket /run/s1.sock",
 		ValidArgsFunction: t.Complete(cli.SwitchNames),
-		RunE: func(cmd *cobra.Command, names []string) error {
-			return t.Order(cmd, names, client.Keys)
-		},
+		RunE:              func(cmd *cobra.Command, names []string) error { return t.Order(cmd, names, client.Keys) },
 	}
 	t.Flags(c, c.Flags(), "switch")
 	return c

@@ -58,20 +58,18 @@ one NIC for each host that the scenario lists under "nics".`,
 		return node.RunNIC(cmd.Context(), cfg)
 	}
 	f := c.Flags()
-	f.StringVarP(&file, "config", "c", "", "configuration file (YAML), instead of the other flags")
+	configFlags(c, &file, &wait, "configuration file (YAML), instead of the other flags")
 	f.StringVar(&h.Port.Name, "wire", "", "interface to the fabric")
 	f.StringVar(&h.Stack, "stack", "nic0", "interface to create for programs")
 	f.TextVar(&h.Address, "address", h.Address, `address of the host with its prefix length, "10.0.0.2/24"`)
 	f.TextVar(&h.Gateway, "gateway", h.Gateway, "gateway of the default route")
 	f.TextVar(&h.Port.Rate, "rate", h.Port.Rate, `rate of the wire, which determines how long a pause lasts, "100Mbit/s"; "0" is unlimited`)
 	f.StringVar(&h.Live.Control, "control", "", "control socket to create, for show, slow and normal")
-	waitFlag(c, &wait)
-	c.MarkFlagFilename("config", "yaml", "yml")
 	return c
 }
 
 // nicConfig loads the configuration from file or, without one, takes it from flags.
-func nicConfig(file string, flags config.Host) (config.Host, error) {
+func nicConfig(file string, flags config.Host) (_ config.Host, err error) {
 	switch {
 	case file != "" && flags.Port.Name != "":
 		return flags, errors.New("nic: the file names the wire; give --config or --wire, not both")
@@ -81,11 +79,9 @@ func nicConfig(file string, flags config.Host) (config.Host, error) {
 		flags.Name, flags.ID = "nic", 1
 		flags.Fill()
 		if flags.Live.Control != "" {
-			path, err := filepath.Abs(flags.Live.Control)
-			if err != nil {
+			if flags.Live.Control, err = filepath.Abs(flags.Live.Control); err != nil {
 				return flags, err
 			}
-			flags.Live.Control = path
 		}
 		return flags, flags.Check("flags")
 	}

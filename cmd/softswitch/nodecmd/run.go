@@ -70,20 +70,20 @@ driver's own tool turns PFC off; docs/lab.md says what else to expect.`,
 			return node.RunSwitch(cmd.Context(), cfg, record, node.Place{})
 		},
 	}
-	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
+	configFlags(c, &file, &wait, "configuration file (YAML)")
 	cli.DetectorFlag(c, &detector, "", "deadlock detector: %s (default: the file's, or none)")
 	c.Flags().StringVar(&record, "record", "", "record every call of the node in this file, for run replay")
 	c.Flags().StringVar(&metricsAddr, "metrics", "", "listen address for Prometheus, HOST:PORT; the default host is 127.0.0.1")
 	c.Flags().StringVar(&socket, "control", "", "control socket to create, for softswitch show, clear and pfcwd")
-	waitFlag(c, &wait)
-	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c
 }
 
-// waitFlag adds the flag --wait, for a node that starts before its interfaces exist, as in a
-// container.
-func waitFlag(c *cobra.Command, wait *time.Duration) {
+// configFlags adds the flag --config, with this usage, and --wait, for a node that starts before its
+// interfaces exist, as in a container.
+func configFlags(c *cobra.Command, file *string, wait *time.Duration, usage string) {
+	c.Flags().StringVarP(file, "config", "c", "", usage)
+	c.MarkFlagFilename("config", "yaml", "yml")
 	c.Flags().DurationVar(wait, "wait", 0, `how long to wait for interfaces that do not exist yet, "60s"`)
 }
 
@@ -152,11 +152,9 @@ func Host() *cobra.Command {
 			return runHost(cmd, file, data, record, wait)
 		},
 	}
-	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
+	configFlags(c, &file, &wait, "configuration file (YAML)")
 	c.MarkFlagRequired("config")
 	c.Flags().StringVar(&record, "record", "", "record every call of the host in this file, for run replay")
-	waitFlag(c, &wait)
-	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c
 }

@@ -31,9 +31,20 @@ socket (run --control).`,
 	s := &shower{}
 	s.flags(c, c.PersistentFlags(), "switch", "switch")
 	cli.Group(
-		c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(),
+		c, s.pfc(),
+		below("pfcwd", "The PFC watchdog: configuration and storms", s.pfcwdConfig(), s.pfcwdStats()),
+		s.priorityGroup(), s.queue(),
 		below("buffer", "The buffer's configuration", leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())),
-		s.deadlock(), s.causes(), s.actions("actions"), s.itsy(), leaf(s, "auth", "Authenticated links, and the frames refused on them", "", show.Authentication()), s.interfaces(),
+		s.deadlock(),
+		leaf(s, "causes", "Causes of declared deadlocks, as the detectors diagnosed them", `Causes of declared deadlocks that the detectors have named, the most likely first: the
+kind of cause, the egress port that shows it (for a host, the port that faces it), the
+ingress port of its flows, whether that port is on the loop, the flows by their hashes,
+and how often such an answer was right in simulations.`, show.Causes()),
+		s.actions("actions"),
+		below("itsy", "The deadlock detector", leaf(s, "labels", "Current labels of pause frames, in and out", `The label of the latest pause frame of every queue that is paused (in) and of
+every priority group that is XOFF (out). A label that returns to the switch that
+created it has gone round a loop.`, show.Labels())),
+		leaf(s, "auth", "Authenticated links, and the frames refused on them", "", show.Authentication()), s.interfaces(),
 		leaf(s, "route", "Routes, their ports in use, and their backups", "", show.Routes()),
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
 		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.connections(),
@@ -118,10 +129,6 @@ paused, for how long in total, and how long the latest pause lasted or has laste
 	return below("pfc", "PFC counters and priorities", counters, priority)
 }
 
-func (s *shower) pfcwd() *cobra.Command {
-	return below("pfcwd", "The PFC watchdog: configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
-}
-
 func (s *shower) pfcwdConfig() *cobra.Command {
 	return leaf(s, "config", "Configuration of the PFC watchdog, by port", `Configuration of the PFC watchdog, by port; times in milliseconds. Switches without a
 watchdog have no lines.`, show.WatchdogConfig())
@@ -180,24 +187,10 @@ With --check-deadlock the exit status is 1 if a deadlock lasts, otherwise 0.`, v
 	return c
 }
 
-func (s *shower) causes() *cobra.Command {
-	return leaf(s, "causes", "Causes of declared deadlocks, as the detectors diagnosed them", `Causes of declared deadlocks that the detectors have named, the most likely first: the
-kind of cause, the egress port that shows it (for a host, the port that faces it), the
-ingress port of its flows, whether that port is on the loop, the flows by their hashes,
-and how often such an answer was right in simulations.`, show.Causes())
-}
-
 // actions returns the command that shows actions, also under its former name, measures.
 func (s *shower) actions(name string) *cobra.Command {
 	return leaf(s, name, "Actions in effect", `Actions of responses and of the switch itself that are in effect: the start, the priority
 group, queue and flow, the purpose, and what ends each.`, show.Actions())
-}
-
-func (s *shower) itsy() *cobra.Command {
-	labels := leaf(s, "labels", "Current labels of pause frames, in and out", `The label of the latest pause frame of every queue that is paused (in) and of
-every priority group that is XOFF (out). A label that returns to the switch that
-created it has gone round a loop.`, show.Labels())
-	return below("itsy", "The deadlock detector", labels)
 }
 
 func (s *shower) connections() *cobra.Command {
