@@ -244,7 +244,7 @@ func TestText(t *testing.T) {
 		{event.Event{Type: event.Held, Priority: 3, Out: 1, OutPriority: 3, Bytes: 7, Limit: 8}, "paused queue b:3 holds 7 bytes of priority group a:3 (XON 8)"},
 		{event.Event{Type: event.StrongCreated, Priority: 3, Out: 1, OutPriority: 3, Bytes: 9, Limit: 8}, "wait begins: priority group a:3, queue b:3, 9 bytes (XON 8)"},
 		{event.Event{Type: event.StrongRemoved, Priority: 3, Out: 1, OutPriority: 3, Bytes: 9, Limit: 8}, "wait ends: priority group a:3, queue b:3, 9 bytes (XON 8)"},
-		{event.Event{Type: event.Trace, Step: detect.StepMint, Port: 0, Priority: 3, Out: unit.NoPort, Label: label}, "detector: mint, priority group a:3, label priority 3 from 5.2 seq 9 hops 0 period 0"},
+		{event.Event{Type: event.Trace, Step: detect.StepMint, Port: 0, Priority: 3, Out: unit.NoPort, Label: label}, "detector: mint, priority group a:3, label priority 3 from 5.2 seq 9 period 0"},
 		{event.Event{Type: event.Deadlock, Priority: 3, Out: 1, OutPriority: 3, Trigger: unit.NodePort{Node: 7, Port: 1}, OnLoop: true}, "DEADLOCK declared, queue b:3, priority group a:3, initial trigger c to-d on the loop"},
 		{
 			event.Event{Type: event.Cause, Priority: 3, Out: 1, OutPriority: 3, Cause: detect.CauseContention, Rank: 2, Confidence: 70, Trigger: unit.NodePort{Node: 7, Port: 1}, Flow: 0xab},
