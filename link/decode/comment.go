@@ -13,7 +13,7 @@ import (
 // Comment is the comment of a capture on a frame: what a PFC frame pauses and resumes,
 // and its label; the content of a message. "" for none. frame need not have been padded.
 //
-//	ITSY: pause 3; label priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12
+//	ITSY: pause 3; label priority 3 from 5.2 seq 9 trigger 7.1 period 12
 func Comment(frame []byte) string {
 	if itsyhdr.IsMessage(frame) {
 		return message(frame)
