@@ -31,12 +31,12 @@ type downWatch struct {
 	reported bool // guarded by mu: Read has said ErrDown for this time down
 }
 
-// begin records that Read (with anew set) or Write found the interface down, and makes Read check
+// begin records that Read (with fresh set) or Write found the interface down, and makes Read check
 // it.
-func (w *downWatch) begin(conn *packet.Conn, anew bool) {
+func (w *downWatch) begin(conn *packet.Conn, fresh bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if anew {
+	if fresh {
 		w.reported = false
 	}
 	if w.down {

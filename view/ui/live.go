@@ -335,7 +335,7 @@ func (v *view) wholeUpTo(now unit.Time) unit.Time {
 	return max(now, v.upTo)
 }
 
-// tells reports whether a node is asked: the first host that sends, for when it started, and whoever's
+// tells reports whether a node is asked: the first host that sends, for when it started, and nodes whose
 // counters are shown: those of hosts with connections, and of all where
 // frames were dropped on purpose, since what arrived of their flows is shown beside that.
 func (v *view) tells(node int) bool {

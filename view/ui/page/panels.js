@@ -86,7 +86,7 @@ function buildDo() {
   if (n.kind !== "host") return;
   const priority = field("priority", "3", 3), rate = field("rate", "1Mbit/s", 9);
   button("Storm", () => ({ do: "storm", host: n.name, priority: Number(priority.value) || 0 }));
-  $("do").append(cls.parentNode);
+  $("do").append(priority.parentNode);
   button("Slow", () => ({ do: "slow", host: n.name, rate: rate.value }));
   $("do").append(rate.parentNode);
   button("Normal", () => ({ do: "normal", host: n.name }));
