@@ -5,6 +5,7 @@ go 1.26.0
 require softswitch v0.0.0
 
 require (
+	github.com/fsnotify/fsnotify v1.10.1 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/gopacket/gopacket v1.7.7 // indirect
