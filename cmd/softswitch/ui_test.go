@@ -129,6 +129,7 @@ func TestSlowMotionUI(t *testing.T) {
 		url := pageOf(demo)
 		demo.await("begins when a browser")
 		tab := testbrowser.Open(t, url, besideALab)
+		tab.Run("$('slowly').checked = true")
 		tab.Run(`watched = [];
 		new MutationObserver(() => watched.push({ at, status: document.body.dataset.status, now: performance.now(), labels: document.querySelectorAll("#travel .label").length }))
 			.observe($("words"), { childList: true });`)
