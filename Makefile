@@ -164,7 +164,7 @@ show-acts:
 	for n in links loop storm slow; do convert build/screenshots/failure-$$n.png -colors 32 -strip docs/failures/$$n.png || exit 1; done
 	convert -delay 25 -loop 0 build/screenshots/film-*.png -delay 200 $$(ls build/screenshots/film-*.png | tail -1) -resize 800x -colors 24 -layers OptimizePlus docs/cured.gif
 
-# The course of docs/learn.md, from simulations, with a replay of each step.
+# The course of docs/learn.md, from simulations, with the replays of its steps.
 learn:
 	go test -count=1 ./play/learn -run TestPage -rewrite
 

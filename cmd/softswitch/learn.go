@@ -9,7 +9,6 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/lists"
-	"softswitch/internal/safefile"
 	"softswitch/play/learn"
 )
 
@@ -24,14 +23,11 @@ prediction, a run in virtual time, a drawing and a question. It needs no root an
 STEP all are played. docs/learn.md has the same to read, and a sheet for teachers.
 
 Exit status: 0 every answer was right; 1 some were not; 2 the course was not taken to its end.`,
-		Example:           "  softswitch learn\n  softswitch learn 4 5\n  softswitch learn 1 --answers 2,2\n  softswitch learn --html replays",
+		Example:           "  softswitch learn\n  softswitch learn 4 5\n  softswitch learn 1 --answers 2,2\n  softswitch learn --html replays.html",
 		Args:              cli.Arguments(cobra.ArbitraryArgs),
 		ValidArgsFunction: cobra.FixedCompletions(lists.Map([]int{1, 2, 3, 4, 5, 6}, strconv.Itoa), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if html != "" {
-				if err := safefile.MkdirAll(html, 0o755); err != nil {
-					return err
-				}
 				return learn.WriteReplays(html)
 			}
 			course := learn.Course{Answers: answers, In: os.Stdin, Out: os.Stdout}
@@ -50,7 +46,7 @@ Exit status: 0 every answer was right; 1 some were not; 2 the course was not tak
 		},
 	}
 	c.Flags().IntSliceVar(&answers, "answers", nil, "answers to all questions in turn, instead of asking: 1 is the first choice")
-	c.Flags().StringVar(&html, "html", "", "write the replays of all steps to this folder, and ask nothing")
-	c.MarkFlagDirname("html")
+	c.Flags().StringVar(&html, "html", "", "write the replays of all steps to this file, and ask nothing")
+	c.MarkFlagFilename("html", "html")
 	return c
 }

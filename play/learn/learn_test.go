@@ -51,15 +51,12 @@ func TestAsked(t *testing.T) {
 
 // TestPage holds docs/learn.md against the course; -rewrite writes it, and its replays.
 func TestPage(t *testing.T) {
-	const file, replays = "../../docs/learn.md", "../../docs/learn"
-	page, err := Page("learn")
+	const file, replays = "../../docs/learn.md", "../../docs/learn.html"
+	page, err := Page("learn.html")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if *rewrite {
-		if err := os.MkdirAll(replays, 0o755); err != nil {
-			t.Fatal(err)
-		}
 		if err := WriteReplays(replays); err != nil {
 			t.Fatal(err)
 		}
@@ -74,9 +71,7 @@ func TestPage(t *testing.T) {
 	if string(data) != page {
 		t.Error("docs/learn.md is not the course; make learn")
 	}
-	for i := range Steps() {
-		if _, err := os.Stat(replays + "/" + replay(i)); err != nil {
-			t.Error(err)
-		}
+	if _, err := os.Stat(replays); err != nil {
+		t.Error(err)
 	}
 }

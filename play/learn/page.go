@@ -3,42 +3,42 @@ package learn
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"softswitch/internal/safefile"
 	"softswitch/view/ui"
 )
 
-// WriteReplays writes each step's run to a folder as a page that a browser plays, step-1.html and so on.
-func WriteReplays(dir string) error {
+// WriteReplays writes the runs of all steps as one page that a browser plays, an act each.
+func WriteReplays(file string) error {
+	show := new(ui.Show)
 	for i, s := range Steps() {
 		stream := new(ui.Stream)
 		if _, err := s.Play.run(stream); err != nil {
 			return err
 		}
-		var page bytes.Buffer
-		if err := stream.WriteHTML(&page); err != nil {
+		run, err := stream.Recording()
+		if err != nil {
 			return err
 		}
-		if err := safefile.WriteFile(filepath.Join(dir, replay(i)), page.Bytes(), 0o644); err != nil {
-			return err
-		}
+		show.Runs = append(show.Runs, run)
+		show.Acts = append(show.Acts, ui.Act{Run: i, To: len(run.States) - 1, Title: s.Title, Text: s.After})
 	}
-	return nil
+	var page bytes.Buffer
+	if err := show.WriteHTML(&page); err != nil {
+		return err
+	}
+	return safefile.WriteFile(file, page.Bytes(), 0o644)
 }
 
-func replay(step int) string { return fmt.Sprintf("step-%d.html", step+1) }
-
-// Page is the course as Markdown, with links to the replays in the folder replays, and at its end the
-// sheet for teachers.
+// Page is the course as Markdown, with links to the file of replays, and at its end the sheet for teachers.
 func Page(replays string) (string, error) {
 	var b strings.Builder
 	minutes := 0
 	for _, s := range Steps() {
 		minutes += s.Minutes
 	}
-	fmt.Fprintf(&b, "# From one pause to a cured ring\n\nSix steps, %d minutes. Each has a prediction, a run, and a question; the answers are folded. `softswitch learn`\nasks them at a terminal, and plays the runs; *replay* opens one in a browser, without softswitch.\n", minutes)
+	fmt.Fprintf(&b, "# From one pause to a cured ring\n\nSix steps, %d minutes. Each has a prediction, a run, and a question; the answers are folded. `softswitch learn`\nasks them at a terminal, and plays the runs; *replay* has them in a browser, without softswitch.\n", minutes)
 	sheet := "\n## For teachers\n\n| step | minutes | predicted | asked afterwards |\n|---|---|---|---|\n"
 	for i, s := range Steps() {
 		run, other, err := s.play()
@@ -49,7 +49,7 @@ func Page(replays string) (string, error) {
 		answers := []string{}
 		for k, q := range []Question{s.Predict, s.Check} {
 			if k == 1 {
-				fmt.Fprintf(&b, "\n[Replay](%s/%s), and what `softswitch learn %d` prints:\n\n```text\n%s\n```\n", replays, replay(i), i+1, strings.Join(run.lines(), "\n"))
+				fmt.Fprintf(&b, "\n[Replay](%s), act %d, and what `softswitch learn %d` prints:\n\n```text\n%s\n```\n", replays, i+1, i+1, strings.Join(run.lines(), "\n"))
 			}
 			right := q.Right(run, other)
 			answers = append(answers, q.Choices[right])
