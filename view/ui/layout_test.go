@@ -71,7 +71,7 @@ func TestLayOutFatTree(t *testing.T) {
 }
 
 // wired is the wiring of a shipped scenario.
-func wired(t *testing.T, file string) *wiring {
+func wired(t testing.TB, file string) *wiring {
 	t.Helper()
 	w, err := planWiring(planned(t, file))
 	if err != nil {
@@ -80,7 +80,7 @@ func wired(t *testing.T, file string) *wiring {
 	return w
 }
 
-func planned(t *testing.T, file string) *scenario.Plan {
+func planned(t testing.TB, file string) *scenario.Plan {
 	t.Helper()
 	data, err := scenarios.FS.ReadFile(file)
 	if err != nil {

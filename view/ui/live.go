@@ -208,7 +208,7 @@ type view struct {
 	reply   chan reply
 	came    []reply // answers that the model has not taken yet
 	also    []Entry // to tell with the next state
-	shown   slowMotion
+	shown   *slowMotion
 	// impatience is how long logs are read before the page is told how far.
 	impatience unit.Time
 }
@@ -252,9 +252,9 @@ func readWiring(st *netnslab.State) (*wiring, error) {
 
 // newView is a view of which nothing is read yet. States count their time from origin.
 func newView(st *netnslab.State, w *wiring, origin unit.Time) *view {
-	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), reply: make(chan reply, len(w.nodes)), impatience: unit.Second}
+	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), shown: newSlowMotion(w, origin), reply: make(chan reply, len(w.nodes)), impatience: unit.Second}
 	v.starter = slices.IndexFunc(w.hosts, func(h config.Host) bool { return len(h.Flows) > 0 })
-	v.model = newModel(w, v.truth.Stuck, origin)
+	v.model = v.shown.m
 	v.asked, v.gone, v.whole = make([]bool, len(w.nodes)), make([]bool, len(w.nodes)), make([]unit.Time, len(w.nodes))
 	v.upTo = origin
 	for i, n := range w.nodes {
@@ -276,12 +276,12 @@ func (v *view) look(ctx context.Context, to unit.Time, publish func(State)) erro
 	if err != nil {
 		v.model.problem = err.Error()
 	}
-	v.model.settle()
+	v.shown.rest(v.truth.Stuck(), publish)
 	v.count()
 	for _, e := range v.also {
 		v.model.tell(to, e.Kind, "%s", e.Text)
 	}
-	publish(v.shown.end(v.model.state(to)))
+	publish(v.model.state(to))
 	return nil
 }
 
@@ -297,7 +297,8 @@ func (v *view) catchUp(ctx context.Context, now unit.Time, publish func(State)) 
 		}
 		if t := timer.Now(); t-told >= v.impatience {
 			told = t
-			st := v.shown.end(v.model.state(v.model.now))
+			v.shown.rest(v.truth.Stuck(), publish)
+			st := v.model.state(v.model.now)
 			st.Problem = fmt.Sprintf("the logs are being read: this was %s ago", span(now-v.model.now))
 			publish(st)
 		}
@@ -419,20 +420,16 @@ func (v *view) count() {
 func (v *view) apply(entries []oracle.Entry, publish func(State)) {
 	for _, e := range entries {
 		// The log of a node that froze may come late; its events count as of now.
-		e.At = max(e.At, v.model.now)
-		if e.At > v.model.now {
-			v.model.settle()
-			v.shown.instant(v.model, publish)
+		e.At = max(e.At, v.shown.now)
+		if e.At > v.shown.now {
+			v.shown.end(v.truth.Stuck(), publish)
 		}
 		if e.Type == beganAnew {
 			v.truth.ForgetNode(e.Node)
-			v.model.forget(e)
-			continue
-		}
-		if err := v.truth.Apply(e); err != nil {
+		} else if err := v.truth.Apply(e); err != nil {
 			v.model.problem = err.Error()
 			continue
 		}
-		v.model.add(e)
+		v.shown.add(e, v.truth)
 	}
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/event"
-	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
@@ -198,6 +196,13 @@ func (s *script) add(node unit.NodeID, e event.Event) {
 	s.m.add(entry)
 }
 
+// restart is that a node began anew.
+func (s *script) restart(node unit.NodeID) {
+	s.m.settle()
+	s.stuck.ForgetNode(node)
+	s.m.forget(oracle.Entry{Node: node, Event: &event.Event{At: s.at, Type: beganAnew}})
+}
+
 // now is an event of the present instant, which changes no truth.
 func (s *script) now(e event.Event) *event.Event {
 	e.At = s.at
@@ -327,8 +332,7 @@ func TestModelAnew(t *testing.T) {
 		s.add(q.Node, e)
 	}
 	was := s.state()
-	v := &view{w: s.m.w, truth: s.stuck, model: s.m}
-	v.apply([]oracle.Entry{{Node: loop[1].Node, Event: &event.Event{At: s.at, Type: beganAnew}}}, nil)
+	s.restart(loop[1].Node)
 	is := s.state()
 	if was.Deadlock == nil || was.Deadlock.Over || is.Deadlock == nil || !is.Deadlock.Over {
 		t.Errorf("deadlock before %+v, then %+v", was.Deadlock, is.Deadlock)
@@ -430,51 +434,6 @@ func TestModelSteps(t *testing.T) {
 	}
 	if st := s.state(); len(st.Steps) != stepsMax || st.StepsLeft != 5 || st.Steps[0].Queue != nil || st.Steps[0].PG != nil {
 		t.Errorf("%d steps and %d more; the first %+v", len(st.Steps), st.StepsLeft, st.Steps[0])
-	}
-}
-
-// TestSlowMotion: of what happens between two looks each instant at which something is told
-// has a state of its own, with the moves around it, and nothing that happened is lost.
-func TestSlowMotion(t *testing.T) {
-	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-	for range 50 {
-		s := newScript(t)
-		q := s.loop(s.ring()...)[0]
-		var shown slowMotion
-		var states []State
-		pauses, told := 0, map[float64]bool{}
-		for range 5 {
-			shown.begin()
-			before := len(states)
-			for range r.IntN(800) {
-				if pauses++; r.IntN(100) == 0 {
-					s.add(q.Node, event.Event{Type: event.HostStorm, Priority: unit.Priority(len(told) % unit.Priorities)})
-					told[ms(s.at)] = true
-				}
-				s.add(q.Node, event.Event{Type: event.Paused, Out: q.Port, OutPriority: 3, Period: uint8(pauses), HasPeriod: true})
-				s.m.settle()
-				shown.instant(s.m, func(st State) { states = append(states, st) })
-			}
-			if n := len(states) - before; n > slowMax {
-				t.Fatalf("%d states in one look", n)
-			}
-			s.at++
-			s.m.settle()
-			states = append(states, shown.end(s.m.state(s.at)))
-		}
-		sum, most := 0, 0
-		for i, st := range states {
-			if i > 0 && st.T < states[i-1].T {
-				t.Fatalf("state %d is at %v ms, after one at %v ms", i, st.T, states[i-1].T)
-			}
-			sum, most = sum+st.Pauses, max(most, len(st.Log))
-			for _, e := range st.Log {
-				delete(told, e.T)
-			}
-		}
-		if sum != pauses || len(told) > 0 {
-			t.Errorf("%d pauses in %d states, want %d; %d entries are missing", sum, len(states), pauses, len(told))
-		}
 	}
 }
 

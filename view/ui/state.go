@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"slices"
 
 	"softswitch/oracle/verdict"
 	"softswitch/unit"
@@ -132,20 +131,6 @@ type State struct {
 type With struct {
 	Detector string `json:"detector"`
 	Response string `json:"response"`
-}
-
-// add takes over what happened up to a state before, which is not shown.
-func (s *State) add(before *State) {
-	s.Pauses += before.Pauses
-	s.Labels = append(before.Labels, s.Labels...)
-	slices.SortFunc(s.Labels, Label.compare)
-	s.Labels = slices.Compact(s.Labels)
-	s.Log = append(before.Log, s.Log...)
-	s.Steps = append(before.Steps, s.Steps...)
-	s.StepsLeft += before.StepsLeft
-	if n := len(s.Steps) - stepsMax; n > 0 {
-		s.Steps, s.StepsLeft = s.Steps[:stepsMax], s.StepsLeft+n
-	}
 }
 
 // Group is the ingress priority group at the far end of a direction.

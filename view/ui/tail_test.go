@@ -182,8 +182,8 @@ func TestLongLogs(t *testing.T) {
 	}
 	a.append(data)
 	opened := func() *view {
-		v := &view{w: w, truth: oracle.NewState(w.fabric), logs: []*logTail{{Log: follow.Open(a.path), id: w.ids[0]}}}
-		v.model = newModel(w, v.truth.Stuck, 0)
+		v := &view{w: w, truth: oracle.NewState(w.fabric), shown: newSlowMotion(w, 0), logs: []*logTail{{Log: follow.Open(a.path), id: w.ids[0]}}}
+		v.model = v.shown.m
 		v.shown.begin()
 		return v
 	}
@@ -203,7 +203,8 @@ func TestLongLogs(t *testing.T) {
 	if err := v.catchUp(t.Context(), unit.Second, func(s State) { states = append(states, s) }); err != nil {
 		t.Fatal(err)
 	}
-	last := v.shown.end(v.model.state(unit.Second))
+	v.shown.rest(v.truth.Stuck(), nil)
+	last := v.model.state(unit.Second)
 	pauses, problems := last.Pauses, 0
 	for i, s := range states {
 		pauses += s.Pauses
@@ -230,7 +231,8 @@ func lateView(t *testing.T) (v *view, logs [2]*logFile) {
 	for i := range w.switches {
 		v.asked[i] = true
 	}
-	v.model = newModel(w, v.truth.Stuck, timer.Now()-unit.Second)
+	v.shown = newSlowMotion(w, timer.Now()-unit.Second)
+	v.model = v.shown.m
 	for i := range logs {
 		logs[i] = newLog(t)
 		tail := &logTail{Log: follow.Open(logs[i].path), id: w.ids[i]}
