@@ -11,8 +11,8 @@ func TestCheckNamesEveryFault(t *testing.T) {
 		change func(c *Config)
 		want   []string // each in the error
 	}{
-		{"no ports", func(c *Config) { c.Ports = 0 }, []string{"ports: 0; valid: 1 to 64"}},
-		{"too many ports", func(c *Config) { c.Ports = 65 }, []string{"ports: 65; valid: 1 to 64"}},
+		{"no ports", func(c *Config) { c.Ports = 0 }, []string{"ports: 0; valid: 1 to 256"}},
+		{"too many ports", func(c *Config) { c.Ports = 257 }, []string{"ports: 257; valid: 1 to 256"}},
 		{"negative pool", func(c *Config) { c.Shared = -1 }, []string{"pool: -1 bytes; valid: 0 to 1073741824"}},
 		{"huge pool", func(c *Config) { c.Shared = 1<<30 + 1 }, []string{"pool: 1073741825 bytes"}},
 		{"negative size", func(c *Config) { c.Profile.Size = -2 }, []string{"size: -2 bytes"}},

@@ -1,5 +1,7 @@
 package buffer
 
+import "softswitch/unit"
+
 // Pool is a fixed number of frame slots. It is not safe for
 // concurrent use: its owner is the machine that lends from it.
 type Pool struct {
@@ -66,7 +68,7 @@ func (p *Pool) Get() *Frame {
 	}
 	p.nfree--
 	f.refs = 1
-	f.Charged, f.Uncharged, f.Control, f.Flooded, f.Waiting = false, false, false, false, 0
+	f.Charged, f.Uncharged, f.Control, f.Flooded, f.Waiting = false, false, false, false, unit.PortSet{}
 	return f
 }
 

@@ -186,7 +186,7 @@ func (s *Switch) dropQueued(q detect.Queue, f *buffer.Frame) {
 // withoutDropping are the ports of outs where f, about to be flooded, is not dropped. The copies for
 // the others are not made, and each counts like a frame that is dropped on its way to a queue.
 func (s *Switch) withoutDropping(f *buffer.Frame, outs unit.PortSet) unit.PortSet {
-	for rest := outs; rest != 0; rest &= rest - 1 {
+	for rest := outs; !rest.Empty(); rest.Pop() {
 		if p := rest.First(); s.ports[p].acted.dropping().Has(f.OutPriority) {
 			s.ports[p].count.TxDropped[f.OutPriority]++
 			s.countDrop(f, DropResponse)

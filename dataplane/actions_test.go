@@ -106,7 +106,7 @@ func TestIgnore(t *testing.T) {
 	s.Ignore(queue1, true)
 	s.Ignore(queue1, true)
 	s.work()
-	s.wantEvents("ignore 255.0 1.3 0", "resumed 1.3 period 1")
+	s.wantEvents("ignore 65535.0 1.3 0", "resumed 1.3 period 1")
 	s.wantData(1, of0[0])
 	s.receive(1, pauseOf(3, 65535, 2))
 	s.wantEvents()
@@ -117,7 +117,7 @@ func TestIgnore(t *testing.T) {
 	s.Ignore(queue1, false)
 	s.receive(1, pauseOf(3, 65535, 2))
 	s.wantNothing(1)
-	s.wantEvents("honour 255.0 1.3 0", "paused 1.3 period 2")
+	s.wantEvents("honour 65535.0 1.3 0", "paused 1.3 period 2")
 	s.receive(1, resumeOf(3, 2))
 	s.wantData(1, of0[2])
 }
@@ -663,7 +663,7 @@ func (s *testSwitch) wantCharged(b detect.PG, want int) {
 func TestAvoid(t *testing.T) {
 	s := newTestSwitch(t, 4, func(c *Config) {
 		c.MAC = nil
-		c.Routes = []Route{{Prefix: prefix("10.9.0.0/16"), Ports: 1<<1 | 1<<2}, {Prefix: prefix("10.8.0.0/16"), Ports: 1 << 1}}
+		c.Routes = []Route{{Prefix: prefix("10.9.0.0/16"), Ports: unit.PortsOf(1, 2)}, {Prefix: prefix("10.8.0.0/16"), Ports: unit.PortsOf(1)}}
 	})
 	ways := func(net string) (n [4]int) {
 		for i := range 64 {

@@ -74,19 +74,19 @@ func anyConfig(r *rand.Rand, c *Config, n int) {
 				s.Add(unit.Port(p))
 			}
 		}
-		if s == 0 {
+		if s.Empty() {
 			s.Add(unit.Port(r.IntN(n)))
 		}
 		return s
 	}
 	if r.IntN(3) > 0 {
 		c.MAC = nil
-		half := unit.PortSet(1)<<(n/2) - 1
-		if half == 0 {
-			half = 1
+		half := unit.PortsBelow(n / 2)
+		if half.Empty() {
+			half = unit.PortsOf(0)
 		}
-		rest := (unit.PortSet(1)<<n - 1) &^ half
-		c.Subnets = []Subnet{{Prefix: pick(r, prefix("10.0.1.0/24"), prefix("10.0.0.0/15"), prefix("0.0.0.0/0")), Gateway: netip.MustParseAddr("10.0.1.1"), Ports: half, Flood: set() & rest}}
+		rest := unit.PortsBelow(n).Without(half)
+		c.Subnets = []Subnet{{Prefix: pick(r, prefix("10.0.1.0/24"), prefix("10.0.0.0/15"), prefix("0.0.0.0/0")), Gateway: netip.MustParseAddr("10.0.1.1"), Ports: half, Flood: set().And(rest)}}
 		c.Routes = []Route{{Prefix: prefix("0.0.0.0/0"), Ports: set(), Backup: set()}, {Prefix: prefix("10.9.0.0/16"), Ports: set()}, {Prefix: prefix("10.9.1.1/32"), Ports: set(), Backup: set()}}
 		c.ARP = []Neighbour{{netip.MustParseAddr("10.0.1.10"), stationMAC(0)}, {netip.MustParseAddr("10.0.1.11"), 0x02dd00000001}}
 		if r.IntN(2) == 0 {

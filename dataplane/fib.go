@@ -98,12 +98,12 @@ func (f *fib) setLinks(up unit.PortSet, rerouted func(route int, out unit.Port))
 		// served: a group that has had no primary port yet has not failed. Links come up one by
 		// one, and a backup that is up first is no reroute. rerouted makes it one event for each
 		// failure.
-		if e.active = e.primary & up; e.active != 0 {
+		if e.active = e.primary.And(up); !e.active.Empty() {
 			e.served, e.rerouted = true, false
 			continue
 		}
-		e.active = e.backup & up
-		if e.active != 0 && e.served && !e.rerouted {
+		e.active = e.backup.And(up)
+		if !e.active.Empty() && e.served && !e.rerouted {
 			e.rerouted = true
 			rerouted(route, e.active.First())
 		}
@@ -119,7 +119,7 @@ func (e *fibEntry) ways(in unit.Port, avoid unit.PortSet) unit.PortSet {
 		set.Remove(in)
 	}
 	// Avoid is a wish (detect.Control): where no other port is left, the frame takes this one.
-	if rest := set &^ avoid; rest != 0 {
+	if rest := set.Without(avoid); !rest.Empty() {
 		set = rest
 	}
 	return set

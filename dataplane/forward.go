@@ -134,7 +134,7 @@ func (s *Switch) gatewayMAC(subnet int) unit.MAC {
 // no MAC entry: not from, by which it came.
 func (s *Switch) floods(from unit.Port, subnet int) unit.PortSet {
 	sub := &s.cfg.Subnets[subnet]
-	outs := s.up & (sub.Ports | sub.Flood)
+	outs := s.up.And(sub.Ports.Or(sub.Flood))
 	outs.Remove(from)
 	return outs
 }
@@ -160,14 +160,14 @@ func (s *Switch) askARP(ip uint32, subnet int) (silent bool) {
 	f.Data[12], f.Data[13] = ether.TypeARP>>8, ether.TypeARP&0xff
 	ether.PutARP(f.Data[ether.HeaderLen:], ether.ARPRequest, mac, addr32(sub.Gateway), 0, ip)
 	f.Len, f.In, f.Info = len(f.Data), in, buffer.Info{Kind: kindARP, L3: ether.HeaderLen}
-	s.flood(f, s.up&sub.Ports)
+	s.flood(f, s.up.And(sub.Ports))
 	return silent
 }
 
 // flood puts a frame into the queue of every port of outs. Its bytes are charged
 // once, until the last copy has left.
 func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
-	if outs == 0 {
+	if outs.Empty() {
 		s.drop(f, DropNoPort)
 		return
 	}
@@ -181,12 +181,12 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		// charge. Ports for which either differs are flooded to apart, by a frame of its own.
 		same := s.sameAccount(f, outs)
 		if same != outs {
-			s.floodAlso(f, outs&^same)
+			s.floodAlso(f, outs.Without(same))
 		}
 		outs = same
 		s.setPriority(f, s.outPriority(f, outs.First()))
 	}
-	if outs = s.withoutDropping(f, outs); outs == 0 {
+	if outs = s.withoutDropping(f, outs); outs.Empty() {
 		s.free(f) // each of its copies is counted
 		return
 	}
@@ -203,8 +203,8 @@ func (s *Switch) pushAll(f *buffer.Frame, outs unit.PortSet, xoff bool) {
 	outs.Remove(first)
 	// Flooded is about M(b, q), which knows only what is charged. It is set before Copy, which
 	// copies it.
-	f.Flooded = f.Charged && outs != 0
-	for ; outs != 0; outs &= outs - 1 {
+	f.Flooded = f.Charged && !outs.Empty()
+	for ; !outs.Empty(); outs.Pop() {
 		c := s.pool.Copy(f)
 		if c == nil {
 			s.noCopies(f, outs)

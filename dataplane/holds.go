@@ -25,16 +25,16 @@ func (s *Switch) AppendHolds(hs []Holds, b detect.PG) []Holds {
 	from := len(hs)
 	for c := range unit.Priority(unit.Priorities) {
 		paused := s.pausedPorts(c)
-		for rest := paused; rest != 0; rest &= rest - 1 {
+		for rest := paused; !rest.Empty(); rest.Pop() {
 			out := rest.First()
 			for f := s.ports[out].queues[c].Head(); f != nil; f = f.Next() {
 				if f.In != b.Port || f.InPriority != b.Priority || !f.Orig().Charged {
 					continue
 				}
-				in := unit.PortSet(1) << out
+				in := out.Set()
 				if f.Flooded {
 					// Without the queues that send: there the frame is on its way.
-					in = f.Orig().Waiting & paused
+					in = f.Orig().Waiting.And(paused)
 				}
 				if in.First() == out { // else it was met at a lower port
 					hs = addHold(hs, from, Holds{in, c, s.mmu.Charge(f.Len), f.Flooded})

@@ -129,7 +129,7 @@ func TestReadySet(t *testing.T) {
 			t.Errorf("ready %b, want %b", got, want)
 		}
 	}
-	work(0)
+	work(unit.PortSet{})
 	deliver := func(in unit.Port, frames ...[]byte) { // without Work
 		t.Helper()
 		fs := s.fill(in, frames...)
@@ -137,7 +137,7 @@ func TestReadySet(t *testing.T) {
 	}
 	deliver(0, several(3, 0, 1, 3)...)
 	work(ports(1))
-	work(0)
+	work(unit.PortSet{})
 	deliver(0, between(0, 2, 3, 4)) // XOFF
 	work(ports(0, 2))
 	deliver(2, pauseOf(3, 100, 1))

@@ -78,8 +78,8 @@ func newPriorities(c *Config) (k priorities, err error) {
 	}
 	for _, r := range c.Rewrites {
 		marked.Add(r.To)
-		for ins := r.In; ins != 0; ins &= ins - 1 {
-			for outs := r.Out; outs != 0; outs &= outs - 1 {
+		for ins := r.In; !ins.Empty(); ins.Pop() {
+			for outs := r.Out; !outs.Empty(); outs.Pop() {
 				k.rewrite[k.at(r.Priority, ins.First(), outs.First())] = r.To
 			}
 		}
@@ -179,7 +179,7 @@ func setTOS(p ether.IPv4, tos uint8) {
 func (s *Switch) sameAccount(f *buffer.Frame, outs unit.PortSet) (same unit.PortSet) {
 	c, b := s.outPriority(f, outs.First()), detect.PG{Port: f.In, Priority: f.Info.Priority}
 	lossy := s.isLossy(b, detect.Queue{Port: outs.First(), Priority: c})
-	for ; outs != 0; outs &= outs - 1 {
+	for ; !outs.Empty(); outs.Pop() {
 		out := outs.First()
 		if s.outPriority(f, out) == c && s.isLossy(b, detect.Queue{Port: out, Priority: c}) == lossy {
 			same.Add(out)

@@ -249,7 +249,7 @@ func randomRewrites(rng *rand.Rand, n int) (rules []Rewrite) {
 			continue
 		}
 		for in := range unit.Port(n) {
-			rules = append(rules, Rewrite{priority, ports(in), unit.PortSet(rng.Uint32()) & (1<<n - 1), unit.Priority([]int{0, 3, 4}[rng.IntN(3)])})
+			rules = append(rules, Rewrite{priority, ports(in), unit.PortsOfWords([4]uint64{uint64(rng.Uint32())}).And(unit.PortsBelow(n)), unit.Priority([]int{0, 3, 4}[rng.IntN(3)])})
 		}
 	}
 	return rules

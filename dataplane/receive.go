@@ -80,7 +80,7 @@ func (s *Switch) receiveHost(in unit.Port, p *port, f *buffer.Frame) {
 	case f.Info.Kind == kindARP:
 		s.receiveARP(in, p, f)
 	case unit.MAC(f.Info.DstMAC) != p.cfg.MAC && unit.MAC(f.Info.DstMAC) != s.gatewayMAC(p.subnet):
-		s.bridge(in, f, s.up&s.cfg.Subnets[p.subnet].Ports)
+		s.bridge(in, f, s.up.And(s.cfg.Subnets[p.subnet].Ports))
 	// From here on the frame is addressed to the router. What is not IPv4 has no receiver, and
 	// must not be flooded as if its station were unknown (802.1Q, 8.8).
 	case isIPv4(f):
@@ -117,7 +117,7 @@ func (s *Switch) receiveARP(in unit.Port, p *port, f *buffer.Frame) {
 		p.count.Drops[OddARPTable]++
 	}
 	if a.TargetIP() != addr32(sub.Gateway) {
-		s.bridge(in, f, s.up&sub.Ports)
+		s.bridge(in, f, s.up.And(sub.Ports))
 		return
 	}
 	if a.Op() != ether.ARPRequest {

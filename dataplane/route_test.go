@@ -552,8 +552,8 @@ func TestNewSwitchRefuses(t *testing.T) {
 		change func(c *Config)
 		want   string
 	}{
-		{"no ports", func(c *Config) { c.Ports = nil }, "switch sw7: ports: 0; valid: 1 to 64"},
-		{"65 ports", func(c *Config) { c.Ports = make([]PortConfig, 65) }, "switch sw7: ports: 65; valid: 1 to 64"},
+		{"no ports", func(c *Config) { c.Ports = nil }, "switch sw7: ports: 0; valid: 1 to 256"},
+		{"257 ports", func(c *Config) { c.Ports = make([]PortConfig, 257) }, "switch sw7: ports: 257; valid: 1 to 256"},
 		{"no batch", func(c *Config) { c.Batch = 0 }, "switch sw7: batch: 0; valid: 1 or more"},
 		{"small slots", func(c *Config) { c.SlotBytes = 1517 }, "switch sw7: slots of 1517 bytes; valid: 1518 or more for frames of 1514 and a tag"},
 		{"no refresh", func(c *Config) { c.Refresh = 0 }, "switch sw7: refresh: 0 ns; valid: above 0"},

@@ -94,7 +94,7 @@ func TestStormIsContained(t *testing.T) {
 	}
 	var told []string
 	for _, e := range s.log {
-		if text := eventText(e); text == "contain 255.0 0.3 0" || text == "release 255.0 0.3 0" {
+		if text := eventText(e); text == "contain 65535.0 0.3 0" || text == "release 65535.0 0.3 0" {
 			told = append(told, text)
 		}
 	}

@@ -239,7 +239,7 @@ func (s *Switch) Work(ev []event.Event) (unit.PortSet, []event.Event) {
 	// First: it may add the port that keeps the deadline to the ready ones.
 	s.armDetector()
 	ready := s.ready
-	s.ready = 0
+	s.ready = unit.PortSet{}
 	if len(s.events) > 0 {
 		ev = append(ev, s.events...)
 		s.events = s.events[:0]

@@ -77,7 +77,7 @@ func (s *Switch) RouteEntries() (entries []RouteEntry) {
 		r := RouteEntry{Prefix: e.prefix, Ports: e.primary, Backup: e.backup, Active: e.active}
 		if e.subnet >= 0 {
 			r.Connected, r.Ports = true, s.fib.subnets[e.subnet].Ports
-			r.Active = r.Ports & s.up
+			r.Active = r.Ports.And(s.up)
 		}
 		entries = append(entries, r)
 	}

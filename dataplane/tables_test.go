@@ -38,7 +38,7 @@ func TestRouteAndARPEntries(t *testing.T) {
 	s := newTestSwitch(t, 6, withHosts)
 	text := func() (lines []string) {
 		for _, r := range s.RouteEntries() {
-			lines = append(lines, fmt.Sprintf("%v connected %v ports %b backup %b active %b", r.Prefix, r.Connected, r.Ports, r.Backup, r.Active))
+			lines = append(lines, fmt.Sprintf("%v connected %v ports %v backup %v active %v", r.Prefix, r.Connected, r.Ports, r.Backup, r.Active))
 		}
 		for _, e := range s.ARPEntries(s.now) {
 			lines = append(lines, fmt.Sprintf("%v at %v static %v", e.IP, e.MAC, e.Static))
@@ -46,10 +46,10 @@ func TestRouteAndARPEntries(t *testing.T) {
 		return lines
 	}
 	want := []string{
-		"10.0.1.0/24 connected true ports 11 backup 0 active 11",
-		"10.0.2.0/24 connected true ports 100 backup 0 active 100",
-		"0.0.0.0/0 connected false ports 11000 backup 100000 active 11000",
-		"10.9.0.0/16 connected false ports 1000 backup 0 active 1000",
+		"10.0.1.0/24 connected true ports {0 1} backup {} active {0 1}",
+		"10.0.2.0/24 connected true ports {2} backup {} active {2}",
+		"0.0.0.0/0 connected false ports {3 4} backup {5} active {3 4}",
+		"10.9.0.0/16 connected false ports {3} backup {} active {3}",
 		fmt.Sprintf("10.0.1.10 at %v static true", stationMAC(0)),
 		fmt.Sprintf("10.0.2.10 at %v static true", stationMAC(2)),
 	}
@@ -59,9 +59,9 @@ func TestRouteAndARPEntries(t *testing.T) {
 	s.link(0, false)
 	s.link(3, false)
 	s.link(4, false)
-	want[0] = "10.0.1.0/24 connected true ports 11 backup 0 active 10"
-	want[2] = "0.0.0.0/0 connected false ports 11000 backup 100000 active 100000"
-	want[3] = "10.9.0.0/16 connected false ports 1000 backup 0 active 0"
+	want[0] = "10.0.1.0/24 connected true ports {0 1} backup {} active {1}"
+	want[2] = "0.0.0.0/0 connected false ports {3 4} backup {5} active {5}"
+	want[3] = "10.9.0.0/16 connected false ports {3} backup {} active {}"
 	if got := text(); !slices.Equal(got, want) {
 		t.Errorf("with links down\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

@@ -67,7 +67,7 @@ func (s *Switch) timerPort() unit.Port { return s.up.First() }
 // armDetector makes the port that keeps the detector's deadline ready if it knows
 // of a later one only.
 func (s *Switch) armDetector() {
-	if d := s.detector.Deadline(); d < s.armed && s.up != 0 {
+	if d := s.detector.Deadline(); d < s.armed && !s.up.Empty() {
 		s.armed = d
 		s.ready.Add(s.timerPort())
 	}

@@ -48,7 +48,7 @@ func (v view) Held(b detect.PG, q detect.Queue) int {
 // once.
 func (v view) HeldIn(b detect.PG, out unit.PortSet) (n int) {
 	s := v.s
-	for rest := out; rest != 0; rest &= rest - 1 {
+	for rest := out; !rest.Empty(); rest.Pop() {
 		p := rest.First()
 		held := s.mmu.Held(b.Port, b.Priority, p, b.Priority)
 		// M counts a flooded frame in each queue. Only then is the queue walked.
@@ -67,7 +67,7 @@ func (v view) heldFirst(b detect.PG, at unit.Port, out unit.PortSet) (n int) {
 		if f.In != b.Port || f.InPriority != b.Priority || !f.Orig().Charged {
 			continue
 		}
-		if !f.Flooded || (f.Orig().Waiting&out).First() == at {
+		if !f.Flooded || f.Orig().Waiting.And(out).First() == at {
 			n += v.s.mmu.Charge(f.Len)
 		}
 	}
@@ -99,7 +99,7 @@ func (v view) poolUse(out detect.Queues) (bytes int) {
 	for set := v.s.lossless; set != 0; set &= set - 1 {
 		priority := set.First()
 		at := out[priority]
-		if at == 0 {
+		if at.Empty() {
 			continue
 		}
 		for in := range unit.Port(len(v.s.ports)) {
@@ -195,7 +195,7 @@ func (v view) Detour(b detect.PG, q detect.Queue) (bytes int, down unit.Port, si
 			continue
 		}
 		bytes += s.mmu.Charge(f.Len)
-		for set := e.primary; set != 0; set &= set - 1 {
+		for set := e.primary; !set.Empty(); set.Pop() {
 			if p := set.First(); down == unit.NoPort || s.ports[p].downAt > since {
 				down, since = p, s.ports[p].downAt
 			}
@@ -223,7 +223,7 @@ func (v view) Reroutable(in unit.Port, q detect.Queue) bool {
 		ways := e.active
 		ways.Remove(q.Port)
 		ways.Remove(f.In)
-		if ways == 0 {
+		if ways.Empty() {
 			return false
 		}
 		some = true

@@ -10,20 +10,20 @@ import "softswitch/unit"
 func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.PortSet, flooded bool) {
 	e := s.fib.lookup(dst)
 	if e == nil {
-		return 0, false
+		return unit.PortSet{}, false
 	}
 	if e.subnet < 0 {
 		return e.ways(in, s.ports[in].acted.avoid), false
 	}
 	mac, _, ok := s.arps.lookup(s.now, dst)
 	if !ok {
-		return 0, false
+		return unit.PortSet{}, false
 	}
 	if out, ok := s.macs.lookup(s.now, int(e.subnet), mac); ok {
-		return unit.PortSet(1) << out & s.up, false
+		return out.Set().And(s.up), false
 	}
 	if s.cfg.NoFlood && s.lossless.Has(c) {
-		return 0, false
+		return unit.PortSet{}, false
 	}
 	return s.floods(in, int(e.subnet)), true
 }

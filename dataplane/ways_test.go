@@ -91,7 +91,7 @@ func (s *testSwitch) checkWays(in unit.Port, rng *rand.Rand) (flooded bool) {
 		return false
 	}
 	want := map[unit.Port]unit.Priority{}
-	for ; outs != 0; outs &= outs - 1 {
+	for ; !outs.Empty(); outs.Pop() {
 		if p := outs.First(); (flooded || p == way) && s.LinkUp(p) {
 			want[p] = s.PriorityOut(d.priority, in, p, d.ttl-1)
 		}

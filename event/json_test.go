@@ -227,7 +227,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"key of another type", edit(`"bytes":9`, `"bytes":9,"limit":3`), "log:1: limit: not on a line of type xon, which has ts,"},
 		{"port name without port", edit(`"port":0`, `"port_name":"eth0"`), "log:1: port: missing"},
 		{"priority 8", edit(`"priority":3`, `"priority":8`), "log:1: priority: 8: want an integer, 0 to 7"},
-		{"port 64", edit(`"port":0`, `"port":64`), "log:1: port: 64: want an integer, 0 to 63"},
+		{"port 256", edit(`"port":0`, `"port":256`), "log:1: port: 256: want an integer, 0 to 255"},
 		{"period 256", edit(`"period":1`, `"period":256`), "log:1: period: 256: want an integer, 0 to 255"},
 		{"negative bytes", edit(`"bytes":9`, `"bytes":-9`), "log:1: bytes: -9: want an integer, 0 to 2147483647"},
 		{"fraction", edit(`"bytes":9`, `"bytes":9.5`), "log:1: bytes: 9.5: want an integer"},
@@ -247,7 +247,7 @@ func TestDecodeErrors(t *testing.T) {
 		},
 		{"half a queue", `{"ts":5,"node":"s1","id":1,"type":"trace","out":1,"step":"mint","label":{}}` + "\n", "label.kind: \"\": want period,"},
 		{"bad step", `{"ts":5,"node":"s1","id":1,"type":"trace","step":"hop"}` + "\n", `step: "hop": want mint, forward,`},
-		{"bad trigger", `{"ts":5,"node":"s1","id":1,"type":"deadlock","trigger":{"node":1}}` + "\n", "log:1: trigger.port: missing: want an integer, 0 to 63"},
+		{"bad trigger", `{"ts":5,"node":"s1","id":1,"type":"deadlock","trigger":{"node":1}}` + "\n", "log:1: trigger.port: missing: want an integer, 0 to 255"},
 		{"cut short", xon + xon[:30], "log:2: cut short: the last line has no newline"},
 		{"newline missing", strings.TrimSpace(xon), "log:1: cut short"},
 	} {

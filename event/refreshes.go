@@ -10,8 +10,27 @@ const RefreshEvery = unit.Second
 // with, says how many before it were left out. A queue whose pause came without a period keeps all.
 // The zero value is that of a log that begins.
 type Refreshes struct {
-	came, sent [unit.MaxPorts][unit.Priorities]repeats
+	came, sent repeatsOf
 	kept       []Event
+}
+
+// repeatsOf are by port and priority, of as many ports as there were events of.
+type repeatsOf [][unit.Priorities]repeats
+
+func (r *repeatsOf) at(p unit.Port, c unit.Priority) *repeats {
+	for int(p) >= len(*r) {
+		*r = append(*r, [unit.Priorities]repeats{})
+	}
+	return &(*r)[p][c]
+}
+
+func (r *repeatsOf) leftOut() (n int) {
+	for port := range *r {
+		for priority := range (*r)[port] {
+			n += int((*r)[port][priority].leftOut)
+		}
+	}
+	return n
 }
 
 // repeats is what is known of the pauses of a queue or priority group.
@@ -28,13 +47,13 @@ func (r *Refreshes) Thin(events []Event) []Event {
 	for _, e := range events {
 		switch e.Type {
 		case Refreshed, Paused, Resumed, Expired:
-			p := &r.came[e.Out][e.OutPriority]
+			p := r.came.at(e.Out, e.OutPriority)
 			if e.Type == Refreshed && p.again(e) {
 				continue
 			}
 			p.keep(&e, e.Type == Refreshed && p.paused || e.Type == Paused && e.HasPeriod)
 		case RefreshSent, PauseSent, ResumeSent:
-			p := &r.sent[e.Port][e.Priority]
+			p := r.sent.at(e.Port, e.Priority)
 			if e.Type == RefreshSent && p.again(e) {
 				continue
 			}
@@ -62,10 +81,5 @@ func (p *repeats) keep(e *Event, paused bool) {
 
 // LeftOut is how many repeated pauses were left out that no event has told of.
 func (r *Refreshes) LeftOut() (sent, came int) {
-	for port := range r.sent {
-		for priority := range r.sent[port] {
-			sent, came = sent+int(r.sent[port][priority].leftOut), came+int(r.came[port][priority].leftOut)
-		}
-	}
-	return sent, came
+	return r.sent.leftOut(), r.came.leftOut()
 }

@@ -62,8 +62,6 @@ var (
 	ErrVersion = errors.New("itsyhdr: unknown version; want 1")
 	// ErrKind means that this version has no such Kind.
 	ErrKind = errors.New("itsyhdr: unknown kind; want 0 (period), 1 (checking), 2 (temporal check), 3 (label), 4 (query), 5 (grant), 6 (walk), 7 (ack), 8 (claim), 9 (seal), 10 (bubble), 11 (reserve), 12 (trigger), 13 (found) or 14 (hello)")
-	// ErrPort means that the initiator's or the trigger's port is none that a switch can have.
-	ErrPort = errors.New("itsyhdr: port out of range; want 0 to 63")
 )
 
 // Put writes t into the first Len octets of dst. It panics if dst is shorter, or if
@@ -73,7 +71,7 @@ func Put(dst []byte, t TLV) {
 	if len(dst) < Len {
 		panic(fmt.Sprintf("itsyhdr: Put into %d octets, want at least %d", len(dst), Len))
 	}
-	if t.Priority > maxPriority || t.Flags > maxFlags || check(t) != nil {
+	if t.Priority > maxPriority || t.Flags > maxFlags || max(t.Initiator.Port, t.Trigger.Port) >= unit.MaxPorts || check(t) != nil {
 		type fields TLV // without String, which leaves fields out
 		panic(fmt.Sprintf("itsyhdr: Put of a TLV with a field out of range: %+v", fields(t)))
 	}
@@ -141,9 +139,6 @@ func checkHead(b []byte) error {
 func check(t TLV) error {
 	if int(t.Kind) >= len(kindNames) {
 		return ErrKind
-	}
-	if t.Initiator.Port >= unit.MaxPorts || t.Trigger.Port >= unit.MaxPorts {
-		return ErrPort
 	}
 	return nil
 }

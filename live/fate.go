@@ -61,8 +61,8 @@ func (corpse) Receive(unit.Time, unit.Port, []*buffer.Frame)       {}
 func (corpse) Sent(unit.Time, unit.Port, []*buffer.Frame)          {}
 func (corpse) SetLink(unit.Time, unit.Port, bool)                  {}
 func (corpse) SetMAC(unit.Port, unit.MAC)                          {}
-func (corpse) Work(ev []event.Event) (unit.PortSet, []event.Event) { return 0, ev }
-func (corpse) Urgent() unit.PortSet                                { return 0 }
+func (corpse) Work(ev []event.Event) (unit.PortSet, []event.Event) { return unit.PortSet{}, ev }
+func (corpse) Urgent() unit.PortSet                                { return unit.PortSet{} }
 func (corpse) Parse(*buffer.Frame)                                 {}
 
 func (corpse) Transmit(unit.Time, unit.Port, []*buffer.Frame) (int, unit.Time) {

@@ -117,7 +117,7 @@ func (n *Node) order(p unit.Port, do func(*stage), f *impair.Faults) {
 	}
 	s.mu.Unlock()
 	s.news.Store(true)
-	n.kickAll(1 << p)
+	n.kickAll(p.Set())
 }
 
 // obey carries out orders. Preconditions: the port's tx.mu is held.

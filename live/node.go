@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"softswitch/buffer"
@@ -105,10 +104,10 @@ type Node struct {
 
 	// urgent is the machine's urgent ports as of the last work: a hint to kickAll,
 	// which may find it outdated.
-	urgent atomic.Uint64
+	urgent atomicPorts
 
 	// ready are ports that have something to send, for opt.Poller.
-	ready  atomic.Uint64
+	ready  atomicPorts
 	frozen bool // guarded by opt.Poller.mu, unless that is nil: the Poller leaves the node alone
 
 	loops sync.WaitGroup // the goroutines of rxLoop and txLoop
@@ -161,6 +160,8 @@ func New(opt Options) (*Node, error) {
 		opt.Warn = func(string, ...any) {}
 	}
 	n := &Node{opt: opt, machine: opt.Machine, due: unit.Never, ended: make(chan struct{})}
+	n.ready.init(len(opt.Ports))
+	n.urgent.init(len(opt.Ports))
 	n.log.init(opt.Log)
 	n.pending = make([]event.Event, 0, eventsFirst)
 	for i, po := range opt.Ports {
@@ -367,7 +368,7 @@ func (n *Node) work(now unit.Time) unit.PortSet {
 	had := len(n.pending)
 	var ready unit.PortSet
 	ready, n.pending = n.machine.Work(n.pending)
-	n.urgent.Store(uint64(n.machine.Urgent()))
+	n.urgent.store(n.machine.Urgent())
 	if len(n.pending) > eventsMax {
 		n.lost += uint64(len(n.pending) - had)
 		n.pending = n.pending[:had]
@@ -429,13 +430,13 @@ const handOver = 8
 // kickAll sends what the ports of ready, and those that become ready by it, have to send.
 func (n *Node) kickAll(ready unit.PortSet) {
 	if l := n.opt.Poller; l != nil {
-		n.ready.Or(uint64(ready))
+		n.ready.add(ready)
 		return
 	}
-	for budget := handOver; ready != 0; {
+	for budget := handOver; !ready.Empty(); {
 		p := n.first(ready)
 		ready.Remove(p)
-		ready |= n.ports[p].kick(&budget)
+		ready = ready.Or(n.ports[p].kick(&budget))
 	}
 }
 
@@ -446,11 +447,11 @@ func (n *Node) kickAll(ready unit.PortSet) {
 // a switch above a loop closes, and those are the last where a switch has its ports from
 // the hosts up, as in topo.FatTree.
 func (n *Node) first(ready unit.PortSet) unit.Port {
-	urgent := ready & unit.PortSet(n.urgent.Load())
+	urgent := ready.And(n.urgent.load())
 	switch {
-	case urgent&n.inner != 0:
-		return (urgent & n.inner).Last()
-	case urgent != 0:
+	case !urgent.And(n.inner).Empty():
+		return urgent.And(n.inner).Last()
+	case !urgent.Empty():
 		return urgent.Last()
 	}
 	return ready.First()

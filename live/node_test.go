@@ -413,7 +413,7 @@ func (b *bed) wantConserved(p unit.Port) {
 	b.t.Helper()
 	t := &b.ports[p].tx
 	t.mu.Lock() // nobody sends, or takes frames for it, meanwhile
-	defer b.kickAll(1 << p)
+	defer b.kickAll(p.Set())
 	defer t.mu.Unlock()
 	var out uint64
 	b.Do(func(unit.Time) {
@@ -546,10 +546,10 @@ func TestPausesToSwitchesGoFirst(t *testing.T) {
 		hosts unit.PortSet
 		want  string
 	}{
-		{0b0001, "[2 1 0 3]"},
-		{0b0100, "[1 0 2 3]"},
-		{0b0110, "[0 2 1 3]"},
-		{0b0111, "[2 1 0 3]"},
+		{unit.PortsOf(0), "[2 1 0 3]"},
+		{unit.PortsOf(2), "[1 0 2 3]"},
+		{unit.PortsOf(1, 2), "[0 2 1 3]"},
+		{unit.PortsOf(0, 1, 2), "[2 1 0 3]"},
 	} {
 		var m *firstAsked
 		b := newBed(t, 5, opts{
@@ -1322,7 +1322,7 @@ func TestDeadlinesAreKept(t *testing.T) {
 			c.next = append(c.next, in(2*unit.Millisecond))
 		}
 	})
-	b.kickAll(1)
+	b.kickAll(unit.PortsOf(0))
 	var last unit.Time
 	early := 0
 	for i := range 20 {
@@ -1351,7 +1351,7 @@ func TestLateness(t *testing.T) {
 			func(unit.Time) unit.Time { return unit.Never },
 		}
 	})
-	b.kickAll(1)
+	b.kickAll(unit.PortsOf(0))
 	for range 2 {
 		select {
 		case <-c.asked:
@@ -1361,7 +1361,7 @@ func TestLateness(t *testing.T) {
 	}
 	// The second Transmit was at the deadline; its drain ends after it.
 	for deadline := time.Now().Add(patience); b.Lateness() < 40*unit.Second && time.Now().Before(deadline); {
-		b.kickAll(1)
+		b.kickAll(unit.PortsOf(0))
 	}
 	if after := b.Lateness(); before >= 40*unit.Second || after < 40*unit.Second || after > 40*unit.Second+unit.Time(patience) {
 		t.Errorf("lateness was %d, and is %d after a deadline that was missed by 40 s", before, after)

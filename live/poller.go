@@ -62,7 +62,7 @@ func (l *Poller) sweep(now unit.Time) {
 	defer l.mu.Unlock()
 	for _, p := range l.ports {
 		if p.tx.due.Load() <= int64(now) {
-			p.node.ready.Or(1 << p.n)
+			p.node.ready.add(p.n.Set())
 		}
 		l.follow(l.fetch(p))
 	}
@@ -91,7 +91,7 @@ func (l *Poller) fetch(p *port) (sent *port) {
 		l.sent.polled.far, l.sent = p, nil
 	}
 	p.handle(got)
-	if n.ready.Load()&n.urgent.Load() == 0 {
+	if n.ready.load().And(n.urgent.load()).Empty() {
 		return nil
 	}
 	return l.send(n)
@@ -104,10 +104,10 @@ func (l *Poller) next() *port {
 	for i := range l.nodes {
 		at := (l.turn + 1 + i) % len(l.nodes)
 		n := l.nodes[at]
-		ready := n.ready.Load()
+		ready := n.ready.load()
 		switch {
-		case ready == 0 || n.frozen:
-		case ready&n.urgent.Load() != 0:
+		case ready.Empty() || n.frozen:
+		case !ready.And(n.urgent.load()).Empty():
 			return l.send(n)
 		case turn < 0:
 			turn = at
@@ -122,10 +122,10 @@ func (l *Poller) next() *port {
 
 // send has the first of the node's ready ports send, and returns it.
 func (l *Poller) send(n *Node) *port {
-	p := n.ports[n.first(unit.PortSet(n.ready.Load()))]
-	n.ready.And(^uint64(1 << p.n))
+	p := n.ports[n.first(n.ready.load())]
+	n.ready.remove(p.n)
 	budget := 2 // batches: what was left over, and what is new
-	n.ready.Or(uint64(p.kick(&budget)))
+	n.ready.add(p.kick(&budget))
 	l.sent = p
 	return p
 }

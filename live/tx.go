@@ -60,7 +60,7 @@ func (p *port) txLoop() {
 			p.node.opt.Warn("port %s: its deadlines are kept to a second only: %v", p.opt.Name, err)
 			p.node.sleep(time.Second)
 		}
-		p.node.kickAll(1 << p.n)
+		p.node.kickAll(p.n.Set())
 	}
 }
 
@@ -71,7 +71,7 @@ func (p *port) kick(budget *int) (others unit.PortSet) {
 	p.tx.again.Store(true)
 	for p.tx.again.Load() && p.tx.mu.TryLock() {
 		p.tx.again.Store(false)
-		others |= p.drain(budget)
+		others = others.Or(p.drain(budget))
 		p.tx.mu.Unlock()
 	}
 	return others
@@ -106,7 +106,7 @@ func (p *port) drain(budget *int) (others unit.PortSet) {
 		ready := n.work(now)
 		n.mu.Unlock()
 		ready.Remove(p.n)
-		others |= ready
+		others = others.Or(ready)
 		t.wrote = 0
 		if t.n == 0 {
 			p.arm(next)

@@ -218,7 +218,7 @@ func (g *graph) addOthers(s *State, at int32) {
 // copy leaves, but the bytes stay charged until the last copy has left.
 func (g *graph) addHold(s *State, i int, node unit.NodeID, h hold) {
 	n, from := int32(len(g.bytes)), len(g.to)
-	for ports := h.ports; ports != 0; ports &= ports - 1 {
+	for ports := h.ports; !ports.Empty(); ports.Pop() {
 		q := Queue{unit.NodePort{Node: node, Port: ports.First()}, h.priority}
 		if !s.fabric.has(q.NodePort) || s.queue(q).closed == 0 {
 			continue

@@ -253,7 +253,7 @@ func (s *State) apply(e Entry, b PG, q Queue) {
 	case event.Held:
 		// Bytes are all that b has in q, not a difference: one event is enough to know.
 		s.SetLimit(b, int(e.Limit))
-		s.SetHeld(b, 1<<q.Port, q.Priority, int(e.Bytes))
+		s.SetHeld(b, q.Port.Set(), q.Priority, int(e.Bytes))
 	}
 }
 

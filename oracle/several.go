@@ -246,7 +246,7 @@ func (f *fact) apply(s *State) {
 	case f.queue == Queue{}:
 		s.SetExtra(f.pg, f.is)
 	default:
-		s.SetHeld(f.pg, 1<<f.queue.Port, f.queue.Priority, f.is)
+		s.SetHeld(f.pg, f.queue.Port.Set(), f.queue.Priority, f.is)
 	}
 }
 

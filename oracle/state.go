@@ -222,7 +222,7 @@ func (f *pgFacts) forget(q Queue) {
 		}
 		like := slices.IndexFunc(kept, func(k hold) bool { return k.ports == h.ports && k.priority == h.priority && k.flooded == h.flooded })
 		switch {
-		case h.ports == 0:
+		case h.ports.Empty():
 		case like >= 0:
 			kept[like].bytes += h.bytes
 		default:
@@ -305,7 +305,7 @@ func (s *State) mayBeStuck(q Queue) bool {
 		return true
 	}
 	waits := slices.ContainsFunc(f.held, func(h hold) bool {
-		for ports := h.ports; ports != 0; ports &= ports - 1 {
+		for ports := h.ports; !ports.Empty(); ports.Pop() {
 			if at := (unit.NodePort{Node: down.Node, Port: ports.First()}); s.fabric.has(at) && s.queue(Queue{at, h.priority}).closed != 0 {
 				return true
 			}

@@ -313,7 +313,7 @@ func TestExhaustive(t *testing.T) {
 			b, _ := f.Down(q)
 			h := rest % perPG
 			rest /= perPG
-			w.frames = append(w.frames, someFrames(b, 1, h%3*2), someFrames(b, 2, h/3%2*2), someFrames(b, 3, h/6*2))
+			w.frames = append(w.frames, someFrames(b, unit.PortsOf(0), h%3*2), someFrames(b, unit.PortsOf(1), h/3%2*2), someFrames(b, unit.PortsOf(0, 1), h/6*2))
 		}
 		w.tell(s)
 		want := w.brute()
@@ -343,7 +343,7 @@ func (w *world) strongCycle(set map[Queue]bool) bool {
 		b, _ := w.f.Down(q)
 		for _, r := range w.queues {
 			if set[q] && set[r] && r.Node == b.Node && w.bytes(b, map[Queue]bool{r: true}) > w.xon[b] {
-				strong.frames = append(strong.frames, someFrames(b, 1<<r.Port, w.xon[b]+1))
+				strong.frames = append(strong.frames, someFrames(b, r.Port.Set(), w.xon[b]+1))
 			}
 		}
 	}
@@ -368,7 +368,7 @@ func TestClosed(t *testing.T) {
 			for _, q := range w.queues {
 				b, _ := f.Down(q)
 				w.xoff[b], w.paused[q], w.xon[b] = 7, 7, 3
-				w.frames = append(w.frames, someFrames(b, 1, 4)) // hairpin: back to where they came from
+				w.frames = append(w.frames, someFrames(b, unit.PortsOf(0), 4)) // hairpin: back to where they came from
 			}
 			q := w.queues[0]
 			b, _ := f.Down(q)
@@ -423,9 +423,9 @@ func (w *world) draw(r *rand.Rand) {
 		ports := len(w.f.node(b.Node).Ports)
 		seen := map[unit.PortSet]bool{}
 		for range 1 + r.IntN(3) {
-			set := unit.PortSet(1) << r.IntN(ports)
+			set := unit.Port(r.IntN(ports)).Set()
 			if r.IntN(4) == 0 {
-				set |= 1 << r.IntN(ports)
+				set.Add(unit.Port(r.IntN(ports)))
 			}
 			if !seen[set] {
 				seen[set] = true
@@ -562,7 +562,7 @@ func (w *world) change(r *rand.Rand, s *State) {
 		w.xon[b] = r.IntN(8)
 		s.SetLimit(b, w.xon[b])
 	case n < 23:
-		w.setFrames(b, unit.PortSet(1+r.IntN(1<<len(w.f.node(b.Node).Ports)-1)), r.IntN(10), s)
+		w.setFrames(b, unit.PortsOfWords([4]uint64{1 + r.Uint64N(1<<len(w.f.node(b.Node).Ports)-1)}), r.IntN(10), s)
 	case n == 23:
 		s.ForgetNode(q.Node)
 		w.forgetNode(q.Node)
@@ -599,7 +599,7 @@ func (w *world) forget(q Queue, b PG) {
 		if f.b.Node == q.Node {
 			f.ports.Remove(q.Port)
 		}
-		if f.b == b || f.ports == 0 || f.bytes == 0 {
+		if f.b == b || f.ports.Empty() || f.bytes == 0 {
 			continue
 		}
 		if like := slices.IndexFunc(kept, func(k frames) bool { return k.b == f.b && k.ports == f.ports && k.flooded == f.flooded }); like >= 0 {
@@ -631,27 +631,27 @@ func TestSplitKnot(t *testing.T) {
 	closed(2, 2) // s2 to s4
 	closed(3, 1) // s3 to s1
 	closed(4, 1) // s4 to s1
-	s.SetHeld(PG{at(2, 0), 3}, 1<<1, 3, 24)
-	s.SetHeld(PG{at(3, 0), 3}, 1<<1, 3, 60)
-	s.SetHeld(PG{at(4, 0), 3}, 1<<1, 3, 60)
-	s.SetHeld(PG{at(1, 1), 3}, 1<<0, 3, 60)
-	s.SetHeld(PG{at(1, 2), 3}, 1<<0, 3, 60)
+	s.SetHeld(PG{at(2, 0), 3}, unit.PortsOf(1), 3, 24)
+	s.SetHeld(PG{at(3, 0), 3}, unit.PortsOf(1), 3, 60)
+	s.SetHeld(PG{at(4, 0), 3}, unit.PortsOf(1), 3, 60)
+	s.SetHeld(PG{at(1, 1), 3}, unit.PortsOf(0), 3, 60)
+	s.SetHeld(PG{at(1, 2), 3}, unit.PortsOf(0), 3, 60)
 	if got := s.Stuck(); !got.Empty() {
 		t.Fatalf("24 bytes for one arm alone: S* is %v", got.Queues)
 	}
-	s.SetHeld(PG{at(2, 0), 3}, 1<<2, 3, 28)
+	s.SetHeld(PG{at(2, 0), 3}, unit.PortsOf(2), 3, 28)
 	got := s.Stuck()
 	if len(got.Queues) != 5 || len(got.Components) != 1 || !got.Components[0].Knot {
 		t.Fatalf("S* is %v with components %+v, want five queues in one knot", got.Queues, got.Components)
 	}
 	// The same bytes as one flooded frame to both arms: once 36 is not above 36.
-	s.SetHeld(PG{at(2, 0), 3}, 1<<1, 3, 0)
-	s.SetHeld(PG{at(2, 0), 3}, 1<<2, 3, 0)
-	s.SetHeld(PG{at(2, 0), 3}, 1<<1|1<<2, 3, 36)
+	s.SetHeld(PG{at(2, 0), 3}, unit.PortsOf(1), 3, 0)
+	s.SetHeld(PG{at(2, 0), 3}, unit.PortsOf(2), 3, 0)
+	s.SetHeld(PG{at(2, 0), 3}, unit.PortsOf(1, 2), 3, 36)
 	if got := s.Stuck(); !got.Empty() {
 		t.Fatalf("36 flooded bytes counted twice: S* is %v", got.Queues)
 	}
-	s.SetHeld(PG{at(2, 0), 3}, 1<<1|1<<2, 3, 37)
+	s.SetHeld(PG{at(2, 0), 3}, unit.PortsOf(1, 2), 3, 37)
 	if got := s.Stuck(); len(got.Queues) != 5 {
 		t.Fatalf("37 flooded bytes: S* is %v, want five queues", got.Queues)
 	}
@@ -669,8 +669,8 @@ func TestPriorities(t *testing.T) {
 			s.SetPaused(Queue{np, c}, 9)
 		}
 	}
-	s.SetHeld(PG{one, 3}, 1, 4, 11)
-	s.SetHeld(PG{two, 4}, 1, 3, 11)
+	s.SetHeld(PG{one, 3}, unit.PortsOf(0), 4, 11)
+	s.SetHeld(PG{two, 4}, unit.PortsOf(0), 3, 11)
 	got := s.Stuck()
 	if len(got.Queues) != 2 || !got.InCore(Queue{one, 4}) || !got.InCore(Queue{two, 3}) {
 		t.Fatalf("S* is %v, want 1.0/4 and 2.0/3, each waiting for the other", got.Queues)
@@ -702,7 +702,7 @@ func BenchmarkStuckRing96(b *testing.B) {
 	for _, q := range w.queues {
 		down, _ := f.Down(q)
 		w.xoff[down], w.paused[q], w.xon[down] = 1, 1, 36
-		w.frames = append(w.frames, someFrames(down, 1, 30), someFrames(down, 2, 30))
+		w.frames = append(w.frames, someFrames(down, unit.PortsOf(0), 30), someFrames(down, unit.PortsOf(1), 30))
 	}
 	s := NewState(f)
 	w.tell(s)

@@ -138,15 +138,15 @@ func Compile(s *Scenario) (*Plan, error) {
 func (p *Plan) override(o Override) (dst int, ok bool) {
 	for _, dst := range o.To {
 		g := p.Table.Group(o.At, dst)
-		if o.Ports != 0 {
+		if !o.Ports.Empty() {
 			g.Ports = o.Ports
-			g.Backup &^= o.Ports
+			g.Backup = g.Backup.Without(o.Ports)
 		}
-		if o.Backup != 0 || o.NoBackup {
+		if !o.Backup.Empty() || o.NoBackup {
 			g.Backup = o.Backup
-			g.Ports &^= o.Backup
+			g.Ports = g.Ports.Without(o.Backup)
 		}
-		if g.Ports == 0 {
+		if g.Ports.Empty() {
 			return dst, false
 		}
 		p.Table.Set(o.At, dst, g)
@@ -274,7 +274,7 @@ func (p *Plan) switchConfig(i int) config.Switch {
 			p.connect(&s, sub)
 			continue
 		}
-		if g := p.Table.Group(i, dst); g.Ports != 0 {
+		if g := p.Table.Group(i, dst); !g.Ports.Empty() {
 			routes = append(routes, config.Route{Prefix: p.prefixes[dst], Ports: p.list(g.Ports), Backup: p.list(g.Backup)})
 		}
 	}
@@ -320,8 +320,8 @@ func (p *Plan) port(i, j int) config.Port {
 func (p *Plan) connect(s *config.Switch, sub topo.Subnet) {
 	net := config.Subnet{Prefix: prefix(sub), Gateway: sub.Gateway, Ports: list(sub.Ports)}
 	if p.Scenario.FloodAll {
-		all := unit.PortSet(1)<<len(p.Fabric.Nodes[sub.Switch].Ports) - 1
-		net.Flood = list(all &^ sub.Ports)
+		all := unit.PortsBelow(len(p.Fabric.Nodes[sub.Switch].Ports))
+		net.Flood = list(all.Without(sub.Ports))
 	}
 	s.Subnets = append(s.Subnets, net)
 	for _, j := range list(sub.Ports) {
@@ -336,7 +336,7 @@ func (p *Plan) connect(s *config.Switch, sub topo.Subnet) {
 }
 
 func prefix(s topo.Subnet) unit.Prefix {
-	return unit.Prefix{Prefix: netip.PrefixFrom(s.Addr.Netip(), topo.SubnetBits)}
+	return unit.Prefix{Prefix: netip.PrefixFrom(s.Addr.Netip(), s.Bits)}
 }
 
 // list returns the members of set, sharing one slice per set: a large fat-tree has
@@ -351,7 +351,7 @@ func (p *Plan) list(set unit.PortSet) []int {
 }
 
 func list(set unit.PortSet) (ports []int) {
-	for ; set != 0; set.Remove(set.First()) {
+	for ; !set.Empty(); set.Remove(set.First()) {
 		ports = append(ports, int(set.First()))
 	}
 	return ports
@@ -361,7 +361,7 @@ func (p *Plan) hostConfig(i int) config.Host {
 	n := p.Fabric.Nodes[i]
 	h := config.Host{
 		Name: n.Name, ID: uint16(n.ID), Port: p.port(i, 0), MTU: p.Scenario.MTU, PFC: p.Scenario.PFC,
-		Address:    unit.Interface{IP: n.Addr, Bits: topo.SubnetBits},
+		Address:    unit.Interface{IP: n.Addr, Bits: uint8(p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Bits)},
 		Gateway:    p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Gateway,
 		GatewayMAC: p.Fabric.GatewayMAC(i),
 		RxBuffer:   cmp.Or(p.Scenario.headroom(topo.End{Node: i}), p.Scenario.RxBuffer),

@@ -161,7 +161,7 @@ func (p *parser) waysOf(routes []Override) map[turn]way {
 	ways := map[turn]way{}
 	for i, o := range routes {
 		for _, dst := range o.To {
-			if o.Ports != 0 {
+			if !o.Ports.Empty() {
 				ways[turn{o.At, dst}] = way{o.Ports, fmt.Sprintf("routes[%d]", i)}
 			}
 		}
@@ -202,7 +202,7 @@ func (p *parser) way(ways map[turn]way, s *Scenario, path string, f fileFlow, fl
 		ports := p.neighbour(key, f.Path[j+1], at)
 		have, ok := ways[turn{at, dst}]
 		switch {
-		case ports == 0:
+		case ports.Empty():
 			return
 		case !ok:
 			ways[turn{at, dst}] = way{ports, path + ".path"}

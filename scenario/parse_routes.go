@@ -27,7 +27,7 @@ func (p *parser) routes(routes []fileRoute) (overrides []Override) {
 		if len(r.Ports) == 0 && r.Backup == nil {
 			p.Faultf(path, "changes nothing: name neighbours in ports or backup")
 		}
-		if o.Ports&o.Backup != 0 {
+		if !o.Ports.And(o.Backup).Empty() {
 			p.Faultf(path+".backup", "%v: a neighbour is in ports too", r.Backup)
 		}
 		overrides = append(overrides, o)
@@ -44,7 +44,7 @@ func (p *parser) subnets(path, to string, at int) (subnets []int) {
 			p.Faultf(path, "%v", err)
 			return nil
 		}
-		inside = func(s topo.Subnet) bool { return all.Bits() <= topo.SubnetBits && all.Contains(s.Addr.Netip()) }
+		inside = func(s topo.Subnet) bool { return all.Bits() <= s.Bits && all.Contains(s.Addr.Netip()) }
 	} else {
 		i, ok := p.node(path, to, "node")
 		if !ok {
@@ -68,7 +68,7 @@ func (p *parser) subnets(path, to string, at int) (subnets []int) {
 // neighbours returns the ports of switch at that lead to the switches with these names.
 func (p *parser) neighbours(path string, names []string, at int) (ports unit.PortSet) {
 	for i, name := range names {
-		ports |= p.neighbour(fmt.Sprintf("%s[%d]", path, i), name, at)
+		ports = ports.Or(p.neighbour(fmt.Sprintf("%s[%d]", path, i), name, at))
 	}
 	return ports
 }

@@ -96,9 +96,9 @@ func (l *Large) routes(opt *Options) ([][]dataplane.Route, error) {
 				err = opt.watch(0)
 			}
 			if out, ok := via[[2]int{s, dst}]; ok {
-				g = topo.Group{Ports: 1 << out}
+				g = topo.Group{Ports: out.Set()}
 			}
-			if g.Ports != 0 {
+			if !g.Ports.Empty() {
 				routes[s] = append(routes[s], dataplane.Route{Prefix: prefixOf(f.Subnets[dst]), Ports: g.Ports, Backup: g.Backup})
 			}
 			return k > 0 || err == nil
@@ -144,7 +144,7 @@ func (l *Large) config(i int) dataplane.Config {
 	}
 	sub := f.Subnets[k]
 	c.Subnets = []dataplane.Subnet{{Prefix: prefixOf(sub), Gateway: sub.Gateway.Netip(), Ports: sub.Ports}}
-	for set := sub.Ports; set != 0; set.Remove(set.First()) {
+	for set := sub.Ports; !set.Empty(); set.Remove(set.First()) {
 		h := &f.Nodes[n.Ports[set.First()].Peer.Node]
 		mac := h.Ports[0].MAC
 		c.ARP = append(c.ARP, dataplane.Neighbour{IP: h.Addr.Netip(), MAC: mac})
@@ -172,4 +172,4 @@ func portTo(f *topo.Fabric, a, b int) unit.Port {
 	return unit.Port(j)
 }
 
-func prefixOf(s topo.Subnet) netip.Prefix { return netip.PrefixFrom(s.Addr.Netip(), topo.SubnetBits) }
+func prefixOf(s topo.Subnet) netip.Prefix { return netip.PrefixFrom(s.Addr.Netip(), s.Bits) }

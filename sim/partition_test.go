@@ -119,7 +119,7 @@ duration: 5ms
 	n.part.work(int32(s2))
 	play(func() bool { return !n.sw.HasFlooded() })
 	told := n.part.log.held
-	want := []dataplane.Holds{{Ports: 1 << q.Port, Priority: 3, Bytes: n.sw.MMU().Held(b.Port, b.Priority, q.Port, q.Priority)}}
+	want := []dataplane.Holds{{Ports: q.Port.Set(), Priority: 3, Bytes: n.sw.MMU().Held(b.Port, b.Priority, q.Port, q.Priority)}}
 	if !xoff() || len(told.pgs) != 1 || told.pgs[0].Port != b.Port || !slices.Equal(told.holds, want) {
 		t.Errorf("XOFF %v; told of %v: %+v, want %+v", xoff(), told.pgs, told.holds, want)
 	}

@@ -155,7 +155,7 @@ func (d *partition) work(i int32) {
 			d.record(i, ev)
 		}
 		pumped := false
-		for ; ready != 0; ready &= ready - 1 {
+		for ; !ready.Empty(); ready.Pop() {
 			if q := n.first + int32(ready.First()); d.ports[q].sending == nil {
 				d.pump(q)
 				pumped = true

@@ -41,18 +41,19 @@ func (f *Fabric) address(subnet func(i, n int) unit.Addr) {
 	for i := range f.Nodes {
 		f.subnetOf[i] = -1
 	}
+	bits := 24
 	for i := range f.Switches() {
-		s := Subnet{Switch: i}
-		for j, p := range f.Nodes[i].Ports {
-			if f.Nodes[p.Peer.Node].Kind == Host {
-				s.Ports.Add(unit.Port(j))
-			}
+		if hosts := f.hostsOf(i).Len(); hosts > 253 { // beside the network, the gateway and the broadcast
+			bits = 23
 		}
-		if s.Ports.Len() == 0 {
+	}
+	for i := range f.Switches() {
+		s := Subnet{Switch: i, Bits: bits, Ports: f.hostsOf(i)}
+		if s.Ports.Empty() {
 			continue
 		}
 		n := len(f.Subnets)
-		s.Addr = subnet(i, n)
+		s.Addr = subnet(i, n<<(24-bits))
 		s.Gateway = s.Addr + 1
 		f.subnetOf[i] = n
 		for j := range s.Ports.Len() {
@@ -64,8 +65,18 @@ func (f *Fabric) address(subnet func(i, n int) unit.Addr) {
 	}
 }
 
+// hostsOf is the ports of a switch that lead to hosts.
+func (f *Fabric) hostsOf(i int) (ports unit.PortSet) {
+	for j, p := range f.Nodes[i].Ports {
+		if f.Nodes[p.Peer.Node].Kind == Host {
+			ports.Add(unit.Port(j))
+		}
+	}
+	return ports
+}
+
 // inOrder numbers subnets in the order of their switches: 10.100.0.0/24, 10.100.1.0/24,
-// ..., 250 per second byte.
+// ..., 250 per second byte; those of 512 addresses take two numbers.
 func inOrder(_, n int) unit.Addr {
 	return 10<<24 | unit.Addr(100+n/250)<<16 | unit.Addr(n%250)<<8
 }

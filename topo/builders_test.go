@@ -52,7 +52,7 @@ func TestLeafSpine(t *testing.T) {
 	if _, ok := f.Link("leaf1--spine0"); !ok || f.Links[6].Name != "spine0--leaf0" {
 		t.Errorf("links are %v", f.Links)
 	}
-	if _, err := LeafSpine(64, 1, 63); err != nil {
+	if _, err := LeafSpine(256, 1, 255); err != nil {
 		t.Error(err)
 	}
 }
@@ -202,25 +202,25 @@ func TestInsert(t *testing.T) {
 func TestBuilderErrors(t *testing.T) {
 	of := func(_ *Fabric, err error) error { return err }
 	for want, err := range map[string]error{
-		"1 leaves: a spine joins 2 to 64":                         of(LeafSpine(1, 1, 1)),
-		"65 leaves: a spine joins 2 to 64":                        of(LeafSpine(65, 1, 1)),
-		"0 spines: a leaf has 1 to 63":                            of(LeafSpine(2, 0, 1)),
-		"0 hosts: a leaf has 1 to 63":                             of(LeafSpine(2, 1, 0)),
-		"32 spines and 33 hosts: a leaf has at most 64 ports":     of(LeafSpine(2, 32, 33)),
+		"1 leaves: a spine joins 2 to 256":                        of(LeafSpine(1, 1, 1)),
+		"257 leaves: a spine joins 2 to 256":                      of(LeafSpine(257, 1, 1)),
+		"0 spines: a leaf has 1 to 255":                           of(LeafSpine(2, 0, 1)),
+		"0 hosts: a leaf has 1 to 255":                            of(LeafSpine(2, 1, 0)),
+		"128 spines and 129 hosts: a leaf has at most 256 ports":  of(LeafSpine(2, 128, 129)),
 		"2 switches: a jellyfish has 3 to 1000":                   of(Jellyfish(2, 2, 1, 0)),
 		"degree 1: each of 4 switches is linked to 2 to 3 others": of(Jellyfish(4, 1, 1, 0)),
 		"degree 4: each of 4 switches is linked to 2 to 3 others": of(Jellyfish(4, 4, 1, 0)),
 
 		"5 switches of degree 3: an odd number of ports, which cannot be joined in pairs; change one of them": of(Jellyfish(5, 3, 1, 0)),
 
-		"60 links to others and 5 hosts: a switch has at most 64 ports":                                 of(Jellyfish(100, 60, 5, 0)),
-		"0 routers: a group has at least 1":                                                             of(Dragonfly(2, 0, 1, 1)),
-		"0 global links: a router has 1 to 63":                                                          of(Dragonfly(2, 1, 1, 0)),
-		"4 groups: 2 routers with 1 global links each join 2 to 3":                                      of(Dragonfly(4, 2, 1, 1)),
-		"1 groups: 2 routers with 1 global links each join 2 to 3":                                      of(Dragonfly(1, 2, 1, 1)),
-		"20 hosts and 20 global links and 25 other routers in its group: a router has at most 64 ports": of(Dragonfly(2, 26, 20, 20)),
-		"300 groups of 20 routers: 6000 routers, at most 2000":                                          of(Dragonfly(300, 20, 1, 20)),
-		"2000 routers with 40 hosts each: 82000 nodes, at most 65535":                                   of(Dragonfly(100, 20, 40, 5)),
+		"60 links to others and 200 hosts: a switch has at most 256 ports":                                of(Jellyfish(100, 60, 200, 0)),
+		"0 routers: a group has at least 1":                                                               of(Dragonfly(2, 0, 1, 1)),
+		"0 global links: a router has 1 to 255":                                                           of(Dragonfly(2, 1, 1, 0)),
+		"4 groups: 2 routers with 1 global links each join 2 to 3":                                        of(Dragonfly(4, 2, 1, 1)),
+		"1 groups: 2 routers with 1 global links each join 2 to 3":                                        of(Dragonfly(1, 2, 1, 1)),
+		"20 hosts and 20 global links and 217 other routers in its group: a router has at most 256 ports": of(Dragonfly(2, 218, 20, 20)),
+		"300 groups of 20 routers: 6000 routers, at most 2000":                                            of(Dragonfly(300, 20, 1, 20)),
+		"2000 routers with 40 hosts each: 82000 nodes, at most 65535":                                     of(Dragonfly(100, 20, 40, 5)),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -282,19 +282,19 @@ func TestRewireSubnets(t *testing.T) {
 
 func TestRewireErrors(t *testing.T) {
 	var full []Change
-	for range 61 {
+	for range unit.MaxPorts - 3 {
 		full = append(full, Change{Add: "s3--s1"})
 	}
 	for want, changes := range map[string][]Change{
-		`change 0: no link is called "s1--s2#2"; those of s1 are h1--s1, s1--s2, s3--s1`:  {{Remove: "s1--s2#2"}},
-		`change 1: no link is called "s2--s1"; those of s2 are h2--s2, s2--s3`:            {{Remove: "s1--s2"}, {Remove: "s2--s1"}},
-		`change 0: "s1--s9": no node is called "s9"`:                                      {{Remove: "s1--s9"}},
-		`change 0: "s1": no node is called ""`:                                            {{Add: "s1"}},
-		`change 0: "s1" is linked to itself`:                                              {{Add: "s1--s1"}},
-		`change 0: "h1" and "h2" are hosts: a host is linked to a switch`:                 {{Swap: [2]string{"h1--s1", "s2--h2"}}},
-		`change 0: host "h1" gets a second link: a host has one, here h1--s1`:             {{Add: "s2--h1"}},
-		`change 0: no link is called "s1--s2"; those of s1 are h1--s1, s3--s1`:            {{Swap: [2]string{"s1--s2", "s1--s2"}}},
-		`change 61: switch "s1" has no port left: it has 64 links, the most there can be`: append(slices.Clone(full), Change{Add: "s2--s1"}),
+		`change 0: no link is called "s1--s2#2"; those of s1 are h1--s1, s1--s2, s3--s1`:    {{Remove: "s1--s2#2"}},
+		`change 1: no link is called "s2--s1"; those of s2 are h2--s2, s2--s3`:              {{Remove: "s1--s2"}, {Remove: "s2--s1"}},
+		`change 0: "s1--s9": no node is called "s9"`:                                        {{Remove: "s1--s9"}},
+		`change 0: "s1": no node is called ""`:                                              {{Add: "s1"}},
+		`change 0: "s1" is linked to itself`:                                                {{Add: "s1--s1"}},
+		`change 0: "h1" and "h2" are hosts: a host is linked to a switch`:                   {{Swap: [2]string{"h1--s1", "s2--h2"}}},
+		`change 0: host "h1" gets a second link: a host has one, here h1--s1`:               {{Add: "s2--h1"}},
+		`change 0: no link is called "s1--s2"; those of s1 are h1--s1, s3--s1`:              {{Swap: [2]string{"s1--s2", "s1--s2"}}},
+		`change 253: switch "s1" has no port left: it has 256 links, the most there can be`: append(slices.Clone(full), Change{Add: "s2--s1"}),
 		// Whole again after the second, and for good in pieces after the third.
 		`change 2: "h1" is no longer connected to "s1": all nodes of a fabric are`: {{Remove: "h1--s1"}, {Add: "h1--s1"}, {Remove: "s1--h1"}, {Remove: "s1--s2"}},
 		`change 1000: 1001 changes: at most 1000`:                                  make([]Change, 1001),

@@ -27,20 +27,20 @@ type Hop struct {
 func (t *Table) Route(s, dst int, in unit.Port, hash uint32, down func(link int) bool) unit.Port {
 	g := t.Group(s, dst)
 	up := t.f.up(s, g.Ports, down)
-	if up == 0 {
+	if up.Empty() {
 		up = t.f.up(s, g.Backup, down)
 	}
 	if in != unit.NoPort && up.Has(in) && up.Len() > 1 {
 		up.Remove(in)
 	}
-	if up == 0 {
+	if up.Empty() {
 		return unit.NoPort
 	}
 	return up.Nth(ether.Pick(hash, uint32(t.f.Nodes[s].ID), up.Len()))
 }
 
 func (f *Fabric) up(s int, ports unit.PortSet, down func(link int) bool) (up unit.PortSet) {
-	for ; ports != 0; ports.Remove(ports.First()) {
+	for ; !ports.Empty(); ports.Remove(ports.First()) {
 		if p := ports.First(); !down(f.Nodes[s].Ports[p].Link) {
 			up.Add(p)
 		}

@@ -137,7 +137,7 @@ func (r *router) aim(dst int) {
 		}
 	}
 	for s, out := range r.out {
-		r.ports[s] = 0
+		r.ports[s] = unit.PortSet{}
 		for _, n := range out {
 			if r.d[n.node] == r.d[s]-1 {
 				r.ports[s].Add(n.port)
@@ -148,8 +148,8 @@ func (r *router) aim(dst int) {
 
 // backup computes the Backup of switch s.
 func (r *router) backup(s int) (backup unit.PortSet) {
-	if r.ports[s] == 0 { // its own subnet, or an unreachable one
-		return 0
+	if r.ports[s].Empty() { // its own subnet, or an unreachable one
+		return unit.PortSet{}
 	}
 	for _, n := range r.out[s] {
 		switch r.d[n.node] - r.d[s] {
@@ -158,7 +158,7 @@ func (r *router) backup(s int) (backup unit.PortSet) {
 		case 1:
 			onward := r.ports[n.node]
 			onward.Remove(n.in)
-			if onward != 0 && onward&n.back == 0 {
+			if !onward.Empty() && onward.And(n.back).Empty() {
 				backup.Add(n.port)
 			}
 		}

@@ -56,7 +56,7 @@ func TestDetour(t *testing.T) {
 			g := table.Group(s, d)
 			v := mustNode(t, f, via)
 			j := slices.IndexFunc(f.Nodes[s].Ports, func(p Port) bool { return p.Peer.Node == v })
-			g.Backup = 1 << j
+			g.Backup = unit.Port(j).Set()
 			table.Set(s, d, g)
 		}
 	}
@@ -211,7 +211,7 @@ func (t slowTable) group(s, dst int) (g Group) {
 	for _, j := range t.ports(s, dst) {
 		g.Ports.Add(unit.Port(j))
 	}
-	if g.Ports == 0 {
+	if g.Ports.Empty() {
 		return g
 	}
 	for j, p := range t.f.Nodes[s].Ports {

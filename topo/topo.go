@@ -16,7 +16,7 @@
 //   - ports: a node's ports are numbered from 0 in the order in which its links were
 //     made; both ends of Links[l] refer to l;
 //   - hosts: a host has one port, and it leads to a switch;
-//   - subnets: the hosts of a switch share one /24, and every host is in one.
+//   - subnets: the hosts of a switch share one subnet, and every host is in one.
 //
 // What it does not do: it has no rates, delays, queues or time, and it does not watch
 // links: the caller tells Path which ones are down. Its routes are shortest paths and no
@@ -85,9 +85,10 @@ type Link struct {
 	A, B End
 }
 
-// Subnet is the /24 of the hosts of one switch.
+// Subnet is that of the hosts of one switch.
 type Subnet struct {
 	Addr    unit.Addr // of the prefix
+	Bits    int       // of the prefix: 24, or 23 in a fabric with a switch of more than 253 hosts
 	Gateway unit.Addr // Addr + 1; hosts have Addr + 2 onwards, in the order of their ports
 	Switch  int       // index of the switch
 	Ports   unit.PortSet
@@ -95,9 +96,6 @@ type Subnet struct {
 
 // maxID is the greatest number of a node.
 const maxID = 65535
-
-// SubnetBits is the length of every subnet's prefix.
-const SubnetBits = 24
 
 // Node returns the index of the node called name.
 func (f *Fabric) Node(name string) (int, bool) {

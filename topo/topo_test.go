@@ -133,11 +133,11 @@ node 2: "s2" is node 1 already
 link 0: no node is called "s9"
 link 1: "s2" is linked to itself
 link 2: "h1" and "h2" are hosts: a host is linked to a switch
-node 1: switch "s2" has 65 links: a switch has 1 to 64
+node 1: switch "s2" has 257 links: a switch has 1 to 256
 node 3: host "h1" has 0 links: a host has one, to a switch
 node 4: host "h2" has 2 links: a host has one, to a switch
-node 5: switch "s3" has 0 links: a switch has 1 to 64
-node 6: switch "hub" has 65 links: a switch has 1 to 64`
+node 5: switch "s3" has 0 links: a switch has 1 to 256
+node 6: switch "hub" has 257 links: a switch has 1 to 256`
 	if err == nil || err.Error() != want {
 		t.Errorf("got:\n%v\nwant:\n%s", err, want)
 	}

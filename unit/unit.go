@@ -70,14 +70,15 @@ func (r Rate) QuantaTime(q uint16) Time {
 }
 
 // Port is a port's index in its switch, 0 to MaxPorts-1. On the wire it takes
-// six bits (ITSY, section V).
-type Port uint8
+// an octet.
+type Port uint16
 
-// MaxPorts bounds a switch, so that a set of ports is one word.
-const MaxPorts = 64
+// MaxPorts bounds a switch. Chosen: 256, what an octet of the wire can tell apart; chips have
+// up to 512 ports (Broadcom Tomahawk 5 at 100 Gbit/s), and simulators of fabrics end at 256.
+const MaxPorts = 256
 
 // NoPort is no port at all.
-const NoPort Port = 0xff
+const NoPort Port = 0xffff
 
 // Priority is an 802.1p priority, and so the one by which PFC pauses, 0 to 7.
 type Priority uint8
@@ -98,40 +99,6 @@ type NodePort struct {
 func (np NodePort) IsZero() bool { return np == NodePort{} }
 
 func (np NodePort) String() string { return fmt.Sprintf("%d.%d", np.Node, np.Port) }
-
-// PortSet is a set of ports of one switch, one bit each.
-type PortSet uint64
-
-// Add puts p into the set.
-func (s *PortSet) Add(p Port) { *s |= 1 << p }
-
-// Remove takes p out of the set.
-func (s *PortSet) Remove(p Port) { *s &^= 1 << p }
-
-// Has reports whether p is in the set.
-func (s PortSet) Has(p Port) bool { return s>>p&1 != 0 }
-
-// Len is the number of ports in the set.
-func (s PortSet) Len() int { return bits.OnesCount64(uint64(s)) }
-
-// First is the lowest port of the set, NoPort if it is empty.
-func (s PortSet) First() Port {
-	if s == 0 {
-		return NoPort
-	}
-	return Port(bits.TrailingZeros64(uint64(s)))
-}
-
-// Last is the highest port of a set that is not empty.
-func (s PortSet) Last() Port { return Port(bits.Len64(uint64(s)) - 1) }
-
-// Nth is the n-th lowest port of the set, n counted from 0 and below Len.
-func (s PortSet) Nth(n int) Port {
-	for ; n > 0; n-- {
-		s &= s - 1
-	}
-	return s.First()
-}
 
 // PrioritySet is a set of priorities, one bit each, as in a PFC class-enable vector.
 type PrioritySet uint8

@@ -35,7 +35,7 @@ func (v view) Held(b detect.PG, q detect.Queue) int {
 }
 
 func (v view) HeldIn(b detect.PG, out unit.PortSet) (n int) {
-	for ; out != 0; out &= out - 1 {
+	for ; !out.Empty(); out.Pop() {
 		n += v.Held(b, queue(out.First()))
 	}
 	return n

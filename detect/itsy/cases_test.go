@@ -463,7 +463,7 @@ func TestLostLabel(t *testing.T) {
 	sc.Close(85*us, 2)
 	sc.To(140 * us)
 	c := sc.priority(3)
-	c.lab[p] = 0 // as if S4's last pauses had not carried any
+	c.lab[p] = label{} // as if S4's last pauses had not carried any
 	sc.To(160 * us)
 	for k := unit.NodeID(1); k <= 4; k++ {
 		sc.S[k].Refresh(b)
@@ -498,7 +498,7 @@ func TestManyVerifications(t *testing.T) {
 	for k := unit.NodeID(1); k <= 4; k++ {
 		d := sc.S[k].Detector().(*detector)
 		c := sc.priority(k)
-		for set := c.blocked; set != 0; set &= set - 1 {
+		for set := c.blocked; !set.Empty(); set.Pop() {
 			d.verify(sc.Now(), c, set.First())
 		}
 	}
@@ -603,7 +603,7 @@ func TestStaleCheck(t *testing.T) {
 	sc.S[1].Deliver(b, check)
 	sc.WantSilence()
 	check.Seq = own
-	for _, by := range []unit.Port{x, unit.MaxPorts, 255} { // a queue by which it did not leave, or none
+	for _, by := range []unit.Port{x, 64, 255} { // a queue by which it did not leave, or none
 		wrong := check
 		wrong.Hops = uint8(by)
 		sc.S[1].Deliver(b, wrong)

@@ -39,15 +39,14 @@ func (d *detector) check(now unit.Time, c *priority, i, via unit.Port, id label)
 		return
 	}
 	if id.owner() == d.at(i) {
-		// via is an octet of the wire. One of 255 would pass for NoPort, by which strong says that there is
-		// none.
+		// via is an octet of the wire.
 		proved, _ := d.homes(c, i)
-		if via < unit.MaxPorts && d.strong(c, i, proved&c.having(id, flagProof)&(1<<via)) == via {
+		if d.strong(c, i, proved.And(c.having(id, flagProof)).And(via.Set())) == via {
 			d.declare(now, c, i, via, c.lab[via])
 		}
 		return
 	}
-	if l := d.published(c, i); l.id() != id || l&flagProof == 0 {
+	if l := d.published(c, i); l.id() != id || !l.has(flagProof) {
 		return
 	}
 	// One queue is followed, so it has to be enough alone. Where it takes two to keep i, both have to be
@@ -66,8 +65,8 @@ func (d *detector) sendOn(c *priority, i, p, via unit.Port, id label) {
 // strong is the first of the queues in that keeps priority group i XOFF by itself, unit.NoPort if none
 // does.
 func (d *detector) strong(c *priority, i unit.Port, in unit.PortSet) unit.Port {
-	for ; in != 0; in &= in - 1 {
-		if p := in.First(); d.stays(c, i, 1<<p) {
+	for ; !in.Empty(); in.Pop() {
+		if p := in.First(); d.stays(c, i, p.Set()) {
 			return p
 		}
 	}

@@ -127,8 +127,8 @@ func (d *detector) lookAtPool(now unit.Time) {
 		return
 	}
 	for _, c := range d.order {
-		for set := c.xoff &^ c.blocked; set != 0; set &= set - 1 {
-			d.waits(now, c, set.First(), unit.NoPort, 0, false)
+		for set := c.xoff.Without(c.blocked); !set.Empty(); set.Pop() {
+			d.waits(now, c, set.First(), unit.NoPort, label{}, false)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 		return
 	}
 	l := parseLabel(t)
-	c.out[q.Port].paused(now, l.trigger(), t.Hops)
+	c.out[q.Port].paused(now, l.trigger, t.Hops)
 	old := c.lab[q.Port]
 	// A refresh that says nothing new makes no wait. Most calls are such: by default a pause is repeated
 	// three times or more while it lasts (config.DefaultRefresh).
@@ -157,7 +157,7 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 	c.paused.Add(q.Port)
 	// Before the priority groups are looked at, so that what they mint outranks l.
 	c.see(l.rank())
-	for set := c.xoff; set != 0; set &= set - 1 {
+	for set := c.xoff; !set.Empty(); set.Pop() {
 		i := set.First()
 		if d.view.Held(c.pg(i), q) == 0 {
 			continue
@@ -190,7 +190,7 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	}
 	// Who published the label of this queue can be told only as long as it is there.
 	var waiting, stale unit.PortSet
-	for set := c.blocked; set != 0; set &= set - 1 {
+	for set := c.blocked; !set.Empty(); set.Pop() {
 		if i := set.First(); d.view.Held(c.pg(i), q) > 0 {
 			waiting.Add(i)
 			if d.published(c, i).id() == c.lab[q.Port].id() {
@@ -199,9 +199,9 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 		}
 	}
 	c.paused.Remove(q.Port)
-	c.lab[q.Port] = 0
+	c.lab[q.Port] = label{}
 	d.release(c, q.Port)
-	for ; waiting != 0; waiting &= waiting - 1 {
+	for ; !waiting.Empty(); waiting.Pop() {
 		i := waiting.First()
 		d.block(now, c, i)
 		switch {
@@ -231,7 +231,7 @@ func (d *detector) leavePool(now unit.Time) {
 		return
 	}
 	for _, c := range d.order {
-		for set := c.blocked; set != 0; set &= set - 1 {
+		for set := c.blocked; !set.Empty(); set.Pop() {
 			i := set.First()
 			switch d.block(now, c, i); {
 			case !c.blocked.Has(i):
@@ -262,7 +262,7 @@ func (d *detector) waits(now unit.Time, c *priority, i, p unit.Port, was label, 
 	}
 	is := d.published(c, i)
 	switch {
-	case (became || fresh) && (is&flagDone == 0 || c.freed.Has(i)):
+	case (became || fresh) && (!is.has(flagDone) || c.freed.Has(i)):
 		d.mint(c, i, p)
 	// Without a pause ahead of time the label would go on with the next refresh, and a lap would last a
 	// refresh for each of its links instead of a hop.
@@ -287,13 +287,13 @@ func (d *detector) absorbs(c *priority, i, p unit.Port, l label) {
 // nothing but itself, and hides the labels of the loop. Where l says that a deadlock was
 // declared the loop is that one. Without this 1 of 6,241 deadlocks was missed (TestStaleLabel).
 func (d *detector) isStale(c *priority, i unit.Port, old, l label) bool {
-	return l&flagDone == 0 && old.owner() != d.at(i) && d.published(c, i).id() == old.id()
+	return !l.has(flagDone) && old.owner() != d.at(i) && d.published(c, i).id() == old.id()
 }
 
 // unannounced reports whether l, which priority group i publishes, has a flag that the last pause
 // frame had not.
 func (c *priority) unannounced(i unit.Port, l label) bool {
-	return l&flagProof != 0 && !c.proved.Has(i) || l&flagDone != 0 && !c.settled.Has(i)
+	return l.has(flagProof) && !c.proved.Has(i) || l.has(flagDone) && !c.settled.Has(i)
 }
 
 func (d *detector) trace(s detect.Step, c *priority, p, i unit.Port, l label) {

@@ -106,7 +106,7 @@ func (d *detector) diagnosisDue(now unit.Time, c *priority, i unit.Port) {
 // are paused.
 func (d *detector) onward(c *priority, i unit.Port, id label, hops uint8) unit.Port {
 	most, at, byLabel := 0, unit.NoPort, false
-	for set := c.paused; set != 0; set &= set - 1 {
+	for set := c.paused; !set.Empty(); set.Pop() {
 		p := set.First()
 		held := d.view.Held(c.pg(i), c.queue(p))
 		if held > 0 && hops > strayHops {

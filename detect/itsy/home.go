@@ -10,7 +10,7 @@ import (
 // otherwise it is a suspicion, which is verified. p is the queue whose label is new.
 func (d *detector) home(now unit.Time, c *priority, i, p unit.Port) {
 	proved, all := d.homes(c, i)
-	if all == 0 {
+	if all.Empty() {
 		return
 	}
 	if !d.checked && d.proves(c, i, proved) {
@@ -42,14 +42,14 @@ func (d *detector) home(now unit.Time, c *priority, i, p unit.Port) {
 // another one may survive.
 func (d *detector) homes(c *priority, i unit.Port) (proved, all unit.PortSet) {
 	n := &c.in[i]
-	for set := c.paused; set != 0; set &= set - 1 {
+	for set := c.paused; !set.Empty(); set.Pop() {
 		p := set.First()
 		l := c.lab[p]
 		if l.owner() != d.at(i) || l.isNone() || !n.has(l.rank()) || d.view.Held(c.pg(i), c.queue(p)) == 0 {
 			continue
 		}
 		all.Add(p)
-		if l&flagProof != 0 {
+		if l.has(flagProof) {
 			proved.Add(p)
 		}
 	}
@@ -78,7 +78,7 @@ func (d *detector) lookAfter(now unit.Time, c *priority, i unit.Port) {
 // own.
 func (d *detector) isOutdone(c *priority, i unit.Port) bool {
 	own := d.ownLabel(c, i)
-	for set := c.paused; set != 0; set &= set - 1 {
+	for set := c.paused; !set.Empty(); set.Pop() {
 		p := set.First()
 		if l := c.lab[p]; own.less(l) && d.view.Held(c.pg(i), c.queue(p)) > 0 {
 			return true
@@ -94,7 +94,7 @@ func (d *detector) isBehind(c *priority, i unit.Port) bool {
 	c.done.Remove(i)
 	l := d.published(c, i)
 	c.done.Add(i)
-	return l&flagDone != 0
+	return l.has(flagDone)
 }
 
 // revive makes priority group i, which was declared, live as a blocked one again.
@@ -116,9 +116,9 @@ func (d *detector) declare(now unit.Time, c *priority, i, p unit.Port, l label) 
 	t.Priority = c.id
 	d.act.Report(detect.Finding{
 		PG: c.pg(i), Queue: c.queue(p), Label: t, Trigger: trigger.at(),
-		OnLoop: trigger == d.own(i) || m&flagTrigger != 0 && m.trigger() == trigger,
+		OnLoop: trigger == d.own(i) || m.has(flagTrigger) && m.trigger == trigger,
 	})
-	if c.trusting.Has(i) && d.published(c, i)&flagDone != 0 { // what outranks it says that it was declared, and is nobody's
+	if c.trusting.Has(i) && d.published(c, i).has(flagDone) { // what outranks it says that it was declared, and is nobody's
 		d.mint(c, i, p)
 	}
 	c.trusting.Remove(i)

@@ -6,56 +6,63 @@ import (
 )
 
 // label is what an egress port stores of the last pause that it received: a label, and
-// the initial trigger that the pausing priority group names.
+// the initial trigger that the pausing priority group names. word is
 //
-//	63     48 47     32 31   26  25  24  23  22  21                  0
-//	rank      owner's   owner's  F   T   D   H   trigger: node (16),
-//	          node      port                     port (6)
+//	63     48 47     32 31    24  23  22  21  20   0
+//	rank      owner's   owner's   F   T   D    0
+//	          node      port
 //
 // F: the label came by waits that prove a deadlock if it comes home. T: it has passed
-// the priority group that is the trigger. D: its owner has declared a deadlock. H: the trigger is
-// the host that the port faces. Rank 0 is no label; the trigger may be there nonetheless.
-type label uint64
+// the priority group that is the trigger. D: its owner has declared a deadlock. Rank 0 is no
+// label; the trigger may be there nonetheless.
+type label struct {
+	word    uint64
+	trigger trigger
+}
 
 // The id of a label is its rank and owner: one mint, whichever priority group repeats it. Flags and trigger
 // are those of the priority group that sends it and differ from queue to queue, so two labels are the same if
 // their ids are.
 const (
-	ownerShift = 26
+	ownerShift = 24
 	rankShift  = 48
 
-	flagProof   label = 1 << 25
-	flagTrigger label = 1 << 24
-	flagDone    label = 1 << 23
+	flagProof   uint64 = 1 << 23
+	flagTrigger uint64 = 1 << 22
+	flagDone    uint64 = 1 << 21
 
-	maskPort    label = 1<<22 - 1
-	maskTrigger label = 1<<23 - 1 // with H
-	maskID      label = 1<<64 - 1<<ownerShift
+	maskPort uint64 = 1<<24 - 1
+	maskID   uint64 = 1<<64 - 1<<ownerShift
 )
 
 func newLabel(rank uint16, owner unit.NodePort) label {
-	return label(rank)<<rankShift | label(pack(owner))<<ownerShift
+	return label{word: uint64(rank)<<rankShift | uint64(pack(owner))<<ownerShift}
 }
 
-// pack and unpack are a port of a node in 22 bits: 16 of the node, 6 of the port (unit.MaxPorts is 64). The
+// pack and unpack are a port of a node in 24 bits: 16 of the node, 8 of the port (unit.MaxPorts is 256). The
 // paper uses 14 and 6 bits (ITSY paper, section V).
-func pack(np unit.NodePort) uint32 { return uint32(np.Node)<<6 | uint32(np.Port) }
+func pack(np unit.NodePort) uint32 { return uint32(np.Node)<<8 | uint32(np.Port) }
 
 func unpack(v uint32) unit.NodePort {
-	return unit.NodePort{Node: unit.NodeID(v >> 6), Port: unit.Port(v & 0x3f)}
+	return unit.NodePort{Node: unit.NodeID(v >> 8), Port: unit.Port(v & 0xff)}
 }
 
-func (l label) rank() uint16         { return uint16(l >> rankShift) }
-func (l label) owner() unit.NodePort { return unpack(uint32(l >> ownerShift & maskPort)) }
-func (l label) trigger() trigger     { return trigger(l & maskTrigger) }
-func (l label) id() label            { return l & maskID }
+func (l label) rank() uint16         { return uint16(l.word >> rankShift) }
+func (l label) owner() unit.NodePort { return unpack(uint32(l.word >> ownerShift & maskPort)) }
 func (l label) isNone() bool         { return l.rank() == 0 }
+
+// id is the label without its flags and trigger.
+func (l label) id() label { return label{word: l.word & maskID} }
+
+// has reports whether l has all of these flags, with is l with them.
+func (l label) has(flags uint64) bool   { return l.word&flags == flags }
+func (l label) with(flags uint64) label { return label{l.word | flags, l.trigger} }
 
 // withTrigger is l with another trigger, and with T as passed says.
 func (l label) withTrigger(t trigger, passed bool) label {
-	l = l&^(maskTrigger|flagTrigger) | label(t)
+	l.word, l.trigger = l.word&^flagTrigger, t
 	if passed {
-		l |= flagTrigger
+		l.word |= flagTrigger
 	}
 	return l
 }
@@ -75,7 +82,7 @@ func (l label) less(m label) bool {
 	case l.rank() != m.rank():
 		return before(l.rank(), m.rank())
 	}
-	return l.id() < m.id()
+	return l.word&maskID < m.word&maskID
 }
 
 // before is the order of ranks that are not 0.
@@ -94,21 +101,21 @@ const (
 
 // flags pairs the flags of a label with those on the wire.
 var flags = [...]struct {
-	label label
+	label uint64
 	wire  uint8
 }{{flagProof, wireProof}, {flagTrigger, wireTrigger}, {flagDone, wireDone}}
 
 // tlv is l as a pause frame carries it.
 func (l label) tlv() itsyhdr.TLV {
-	t := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: l.rank(), Trigger: l.trigger().at()}
-	if l.trigger().isHost() {
+	t := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: l.rank(), Trigger: l.trigger.at()}
+	if l.trigger.isHost() {
 		t.Flags |= wireHost
 	}
 	if !l.isNone() {
 		t.Initiator = l.owner()
 	}
 	for _, f := range flags {
-		if l&f.label != 0 {
+		if l.has(f.label) {
 			t.Flags |= f.wire
 		}
 	}
@@ -119,7 +126,7 @@ func (l label) tlv() itsyhdr.TLV {
 // this detector's, or makes no sense.
 func parseLabel(t itsyhdr.TLV) label {
 	if t.Kind != itsyhdr.KindLabel {
-		return 0
+		return label{}
 	}
 	var l label
 	// A label without a rank or an owner comes home to nobody. Its F and D go with it: they speak of the
@@ -128,7 +135,7 @@ func parseLabel(t itsyhdr.TLV) label {
 		l = newLabel(t.Seq, t.Initiator)
 		for _, f := range flags {
 			if t.Flags&f.wire != 0 {
-				l |= f.label
+				l = l.with(f.label)
 			}
 		}
 	}

@@ -115,7 +115,6 @@ func number[T ~uint8 | ~uint16 | ~uint32](c *codec, octets int, v *T) {
 
 func (c *codec) portNumber(p *unit.Port) {
 	number(c, 1, p)
-	c.bad = c.bad || *p >= unit.MaxPorts
 }
 
 func (c *codec) port(np *unit.NodePort) {
@@ -186,12 +185,13 @@ func (l *lap) octets(c *codec) {
 	}
 	for i := range l.hosts {
 		h := &l.hosts[i]
-		number(c, 3, &h.trigger)
+		at := h.trigger.at() // on the wire it is not said that it is a host, which all are
+		c.port(&at)
+		h.trigger = newTrigger(at, true)
 		number(c, 1, &h.pgs)
 		number(c, 1, &h.most)
 		number(c, 2, &h.sum)
-		c.bad = c.bad || h.trigger >= triggerHost<<1 || h.trigger == 0 && *h != hostPart{}
-		c.bad = c.bad || h.trigger != 0 && (!h.trigger.isHost() || i > 0 && l.hosts[i-1].trigger == 0)
+		c.bad = c.bad || h.trigger == 0 && *h != hostPart{} || i > 0 && h.trigger != 0 && l.hosts[i-1].trigger == 0
 	}
 }
 

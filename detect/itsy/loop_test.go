@@ -225,12 +225,12 @@ func TestLabelPassesTheTrigger(t *testing.T) {
 	d := New(s, s)
 	b0 := detect.PG{Port: 0, Priority: 3}
 	d.XOFF(0, b0, detect.Queue{Port: 1, Priority: 3}) // nothing is paused: it is the trigger
-	foreign := newLabel(50, unit.NodePort{Node: 9, Port: 5}) | flagProof
+	foreign := newLabel(50, unit.NodePort{Node: 9, Port: 5}).with(flagProof)
 	for _, fresh := range []bool{true, false} { // the second time it is greater than what was minted meanwhile
 		for q := unit.Port(1); q <= 2; q++ {
 			d.Pause(0, detect.Queue{Port: q, Priority: 3}, foreign.tlv(), fresh)
 		}
-		foreign = newLabel(90, unit.NodePort{Node: 9, Port: 5}) | flagProof
+		foreign = newLabel(90, unit.NodePort{Node: 9, Port: 5}).with(flagProof)
 	}
 	got := d.Label(0, b0)
 	want := foreign.withTrigger(newTrigger(unit.NodePort{Node: 1, Port: 0}, false), true).tlv()
@@ -255,9 +255,9 @@ func TestGreaterLabelAfterDeclaration(t *testing.T) {
 		if pt.reports != 1 {
 			t.Fatalf("%d reports, want 1 when the label is home", pt.reports)
 		}
-		other := newLabel(500, unit.NodePort{Node: 9, Port: 5}) | flagProof
+		other := newLabel(500, unit.NodePort{Node: 9, Port: 5}).with(flagProof)
 		if declared {
-			other |= flagDone
+			other = other.with(flagDone)
 		}
 		arrives(other.tlv())
 		if l := pt.d.Label(pt.now, b0); l.Initiator != own.Initiator || l.Flags&wireDone == 0 {
@@ -268,7 +268,7 @@ func TestGreaterLabelAfterDeclaration(t *testing.T) {
 			pt.d.Tick(pt.now)
 		}
 		l := parseLabel(pt.d.Label(pt.now, b0))
-		if l.owner() != own.Initiator || declared != l.less(other) || declared != (l&flagDone != 0) {
+		if l.owner() != own.Initiator || declared != l.less(other) || declared != (l.has(flagDone)) {
 			t.Errorf("label %x after %d hops with other declared %v", l, pt.now/pt.Hop(), declared)
 		}
 		if pt.reports != 1 {
@@ -318,12 +318,12 @@ func TestDeclaredQueueResumes(t *testing.T) {
 	if pt.reports != 1 {
 		t.Fatalf("%d reports, want 1", pt.reports)
 	}
-	other := newLabel(500, unit.NodePort{Node: 9, Port: 5}) | flagProof | flagDone
+	other := newLabel(500, unit.NodePort{Node: 9, Port: 5}).with(flagProof | flagDone)
 	for q := unit.Port(1); q <= 3; q++ {
 		pt.d.Pause(0, detect.Queue{Port: q, Priority: 3}, other.tlv(), false)
 	}
 	pt.d.Resume(0, detect.Queue{Port: 2, Priority: 3}, false) // whose label was the last to come home
-	if l := parseLabel(pt.d.Label(0, detect.PG{Port: 0, Priority: 3})); l.owner() != own.Initiator || !other.less(l) || l&flagDone != 0 {
+	if l := parseLabel(pt.d.Label(0, detect.PG{Port: 0, Priority: 3})); l.owner() != own.Initiator || !other.less(l) || l.has(flagDone) {
 		t.Errorf("label %x, want one of its own that is greater than all", l)
 	}
 }

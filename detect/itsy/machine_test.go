@@ -94,7 +94,7 @@ type coder struct {
 	writes bool
 }
 
-func code[T ~uint8 | ~uint16 | ~uint64](k *coder, v *T) {
+func code[T ~uint8 | ~uint16 | ~uint32 | ~uint64](k *coder, v *T) {
 	if k.writes {
 		k.b = binary.AppendUvarint(k.b, uint64(*v))
 		return
@@ -103,9 +103,21 @@ func code[T ~uint8 | ~uint16 | ~uint64](k *coder, v *T) {
 	*v, k.b = T(is), k.b[n:]
 }
 
+// ports is a set of ports of a switch that has few.
+func (k *coder) ports(s *unit.PortSet) {
+	w := s.Words()
+	code(k, &w[0])
+	*s = unit.PortsOfWords(w)
+}
+
+func (k *coder) label(l *label) {
+	code(k, &l.word)
+	code(k, &l.trigger)
+}
+
 func (k *coder) priority(c *priority) {
 	for p := range c.lab {
-		code(k, &c.lab[p])
+		k.label(&c.lab[p])
 		code(k, &c.in[p].own)
 		code(k, &c.in[p].min)
 		code(k, &c.in[p].declared)
@@ -114,7 +126,7 @@ func (k *coder) priority(c *priority) {
 		&c.paused, &c.stopped, &c.xoff, &c.announced, &c.proved, &c.settled, &c.blocked, &c.done, &c.outdone, &c.freed, &c.suspect,
 		&c.trusting, &c.unanswered,
 	} {
-		code(k, set)
+		k.ports(set)
 	}
 	for i := range c.slots {
 		k.slot(&c.slots[i])
@@ -123,8 +135,8 @@ func (k *coder) priority(c *priority) {
 }
 
 func (k *coder) slot(s *slot) {
-	code(k, &s.id)
-	if s.id == 0 {
+	k.label(&s.id)
+	if s.id == (label{}) {
 		clear(s.of)
 		*s = slot{of: s.of}
 		return
@@ -132,7 +144,7 @@ func (k *coder) slot(s *slot) {
 	for i := range s.of {
 		pt := &s.of[i]
 		for _, set := range [...]*unit.PortSet{&pt.asked, &pt.free, &pt.engaged, &pt.walked, &pt.named} {
-			code(k, set)
+			k.ports(set)
 		}
 	}
 	code(k, &s.asker)
@@ -144,8 +156,11 @@ func (k *coder) slot(s *slot) {
 	code(k, &s.flags)
 }
 
+const few = "a switch of the model has no port above 63"
+
 // stateless are the fields that are in no state, with the reason.
 var stateless = map[string]string{
+	"PortSet.w1": few, "PortSet.w2": few, "PortSet.w3": few,
 	"ingress.checked": "a budget, new at each time", "ingress.checkedAt": "time", "ingress.asks": "a budget", "ingress.asked": "time",
 	"ingress.due": "time", "ingress.tries": "how long to wait", "ingress.unended": "how long to wait", "slot.until": "time", "slot.patience": "how long to wait", "fixed.id": "constant", "fixed.index": "constant",
 	"ingress.blame": "diagnosis", "ingress.burst": "diagnosis", "ingress.next": "diagnosis", "ingress.lap": "diagnosis", "priority.out": "diagnosis",

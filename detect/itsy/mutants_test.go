@@ -42,10 +42,10 @@ var mutants = []mutant{
 	},
 	{
 		name: "a check is home at any queue", file: "check.go", method: "check",
-		was: `if via < unit.MaxPorts && d.strong(c, i, proved&c.having(id, flagProof)&(1<<via)) == via {
+		was: `if d.strong(c, i, proved.And(c.having(id, flagProof)).And(via.Set())) == via {
 			d.declare(now, c, i, via, c.lab[via])
 		}`,
-		is: `if p := d.strong(c, i, proved&c.having(id, flagProof)); p != unit.NoPort {
+		is: `if p := d.strong(c, i, proved.And(c.having(id, flagProof))); p != unit.NoPort {
 			d.declare(now, c, i, p, c.lab[p])
 		}`,
 		long:   true,

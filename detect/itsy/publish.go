@@ -51,9 +51,9 @@ const maxAge = 1 << 14
 // ownLabel is priority group i's newest label. F: i is XOFF as long as its owner is, for it is the owner.
 func (d *detector) ownLabel(c *priority, i unit.Port) label {
 	if c.in[i].own == 0 {
-		return 0
+		return label{}
 	}
-	return newLabel(c.in[i].own, d.at(i)) | flagProof
+	return newLabel(c.in[i].own, d.at(i)).with(flagProof)
 }
 
 // at is the port i of this switch.
@@ -68,15 +68,15 @@ func (d *detector) at(i unit.Port) unit.NodePort { return unit.NodePort{Node: d.
 // owner does. D stays in the same way: what the priority group waits for is declared.
 func (d *detector) published(c *priority, i unit.Port) label {
 	if !c.blocked.Has(i) {
-		return 0
+		return label{}
 	}
 	own := d.ownLabel(c, i)
 	if c.done.Has(i) {
-		return own | flagDone
+		return own.with(flagDone)
 	}
 	b := c.pg(i)
 	best := own
-	for set := c.paused; set != 0; set &= set - 1 {
+	for set := c.paused; !set.Empty(); set.Pop() {
 		p := set.First()
 		if l := c.lab[p]; best.less(l) && d.view.Held(b, c.queue(p)) > 0 {
 			best = l
@@ -89,11 +89,11 @@ func (d *detector) published(c *priority, i unit.Port) label {
 	// pass it on, 8 declarations would be false and 18 premature (docs/detection.md, "Which rules are
 	// needed").
 	best = best.id()
-	for _, f := range [...]label{flagProof, flagProof | flagDone} {
+	for _, f := range [...]uint64{flagProof, flagProof | flagDone} {
 		if !d.stays(c, i, c.having(best, f)) {
 			break
 		}
-		best |= f
+		best = best.with(f)
 	}
 	return best
 }
@@ -117,9 +117,9 @@ func (d *detector) staysByAll(c *priority, i unit.Port) bool {
 
 // having is the set of paused queues that have the label with this id and these
 // flags.
-func (c *priority) having(id, flags label) (set unit.PortSet) {
-	for rest := c.paused; rest != 0; rest &= rest - 1 {
-		if p := rest.First(); c.lab[p]&(maskID|flags) == id.id()|flags {
+func (c *priority) having(id label, flags uint64) (set unit.PortSet) {
+	for rest := c.paused; !rest.Empty(); rest.Pop() {
+		if p := rest.First(); c.lab[p].word&(maskID|flags) == id.word&maskID|flags {
 			set.Add(p)
 		}
 	}
@@ -150,10 +150,10 @@ func (d *detector) Label(now unit.Time, b detect.PG) itsyhdr.TLV {
 	// What the far end knows from now on: waits repeats the pause ahead of time only for more than this.
 	c.proved.Remove(i)
 	c.settled.Remove(i)
-	if l&flagProof != 0 {
+	if l.has(flagProof) {
 		c.proved.Add(i)
 	}
-	if l&flagDone != 0 {
+	if l.has(flagDone) {
 		c.settled.Add(i)
 	}
 	trigger := c.in[i].trigger

@@ -97,7 +97,7 @@ func (d *detector) goesBefore(now unit.Time, s, other *slot) bool {
 }
 
 func (d *detector) isIdle(now unit.Time, s *slot) bool {
-	return s.id == 0 || d.hops(now)-s.seen > idleHops<<s.patience
+	return s.id == (label{}) || d.hops(now)-s.seen > idleHops<<s.patience
 }
 
 // abandon gives up a verification of priority group i: it never ends. Acknowledgements that are still on their
@@ -105,7 +105,7 @@ func (d *detector) isIdle(now unit.Time, s *slot) bool {
 func (d *detector) abandon(c *priority, i unit.Port) {
 	for k := range c.slots {
 		if c.slots[k].id.owner() == d.at(i) {
-			c.slots[k].id = 0
+			c.slots[k].id = label{}
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (d *detector) owns(s *slot, c *priority, i unit.Port) bool {
 // the walk does. If p is paused again it stays out all the same: a frame may have left in between.
 func (d *detector) release(c *priority, p unit.Port) {
 	for s := range d.slots() {
-		if s.id == 0 {
+		if s.id == (label{}) {
 			continue
 		}
 		s.part(c).free.Add(p)
@@ -162,9 +162,9 @@ func (d *detector) isStuck(c *priority, s *slot, i unit.Port, asked bool) bool {
 	}
 	for _, k := range d.order {
 		pt := s.part(k)
-		d.queues[k.id] = k.paused &^ pt.free
+		d.queues[k.id] = k.paused.Without(pt.free)
 		if asked {
-			d.queues[k.id] &= pt.asked
+			d.queues[k.id] = d.queues[k.id].And(pt.asked)
 		}
 	}
 	return d.view.Stays(c.pg(i), d.queues)
@@ -188,10 +188,10 @@ func (d *detector) send(c *priority, s *slot, p unit.Port, t itsyhdr.TLV) {
 // close ends a verification of priority group i in which nothing was declared.
 func (d *detector) close(now unit.Time, c *priority, s *slot, i unit.Port, hops int) {
 	d.trace(detect.StepFail, c, unit.NoPort, i, s.id)
-	s.id = 0
+	s.id = label{}
 	c.unanswered.Remove(i)
 	// Who trusts waits four times as long each time: verify has doubled the wait too.
-	if _, home := d.homes(c, i); home == 0 || c.trusting.Has(i) {
+	if _, home := d.homes(c, i); home.Empty() || c.trusting.Has(i) {
 		hops = longHops
 	}
 	d.waitLonger(now, c, i, hops)

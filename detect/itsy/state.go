@@ -100,7 +100,7 @@ func newPriority(id unit.Priority, ports, index, priorities int) *priority {
 
 // size is what the priority takes in bytes. Slice headers are not counted.
 func (c *priority) size() int {
-	ports := int(unsafe.Sizeof(label(0)) + unsafe.Sizeof(ingress{}) + unsafe.Sizeof(egress{}))
+	ports := int(unsafe.Sizeof(label{}) + unsafe.Sizeof(ingress{}) + unsafe.Sizeof(egress{}))
 	parts := len(c.slots) * len(c.slots[0].of) * int(unsafe.Sizeof(priorityPart{}))
 	return len(c.lab)*ports + int(unsafe.Sizeof(c.fixed)) + parts
 }

@@ -139,12 +139,12 @@ func TestLabel(t *testing.T) {
 		}
 	}
 	for _, l := range all {
-		full := l | flagProof | flagDone
+		full := l.with(flagProof | flagDone)
 		full = full.withTrigger(newTrigger(unit.NodePort{Node: 40000, Port: 17}, false), true)
 		if got := parseLabel(full.tlv()); got != full {
 			t.Errorf("label %x came back as %x", full, got)
 		}
-		if !label(0).less(l) || l.less(0) || l.less(l) || l.less(full) || full.less(l) {
+		if !(label{}).less(l) || l.less(label{}) || l.less(l) || l.less(full) || full.less(l) {
 			t.Errorf("label %x: wrong order to none or to itself", l)
 		}
 		for _, m := range all {
@@ -170,7 +170,7 @@ func TestParseLabelRefuses(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		if l := parseLabel(bad); !l.isNone() || l&flagProof != 0 {
+		if l := parseLabel(bad); !l.isNone() || l.has(flagProof) {
 			t.Errorf("%+v is label %x, want none", bad, l)
 		}
 	}

@@ -95,7 +95,7 @@ func (d *detector) Tick(now unit.Time) {
 	// next wait, as all that fire does ends in a wait.
 	d.deadline = unit.Never
 	for _, c := range d.order {
-		for set := c.blocked; set != 0; set &= set - 1 {
+		for set := c.blocked; !set.Empty(); set.Pop() {
 			i := set.First()
 			if left := int16(c.in[i].due - d.hops(now)); left > 0 {
 				d.deadline = min(d.deadline, (now/d.hop+unit.Time(left))*d.hop)
@@ -113,7 +113,7 @@ func (d *detector) Tick(now unit.Time) {
 // anyway: a label that goes round a loop may be nobody's, and then its flag D hides the
 // loop.
 func (d *detector) fire(now unit.Time, c *priority, i unit.Port) {
-	declared := !c.done.Has(i) && d.published(c, i)&flagDone != 0
+	declared := !c.done.Has(i) && d.published(c, i).has(flagDone)
 	if !declared {
 		c.trusting.Remove(i)
 	}

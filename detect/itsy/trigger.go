@@ -5,11 +5,11 @@ import "softswitch/unit"
 // The initial trigger is a diagnosis. It is decided once, when a priority group goes XOFF,
 // handed on with every pause, and never used to find a loop.
 
-// trigger is a port of a switch in 22 bits: an ingress port where more came in than could
-// leave; or, with bit 22, the port that faces a host that paused. 0 is none.
+// trigger is a port of a switch in 24 bits: an ingress port where more came in than could
+// leave; or, with bit 24, the port that faces a host that paused. 0 is none.
 type trigger uint32
 
-const triggerHost trigger = 1 << 22
+const triggerHost trigger = 1 << 24
 
 func newTrigger(at unit.NodePort, host bool) trigger {
 	t := trigger(pack(at))
@@ -206,9 +206,9 @@ func (d *detector) passedTrigger(c *priority, i unit.Port, l label, t trigger) b
 	if t == d.own(i) {
 		return true
 	}
-	for set := c.paused; set != 0; set &= set - 1 {
+	for set := c.paused; !set.Empty(); set.Pop() {
 		m := c.lab[set.First()]
-		if m.id() == l.id() && m&flagTrigger != 0 && m.trigger() == t {
+		if m.id() == l.id() && m.has(flagTrigger) && m.trigger == t {
 			return true
 		}
 	}

@@ -119,10 +119,10 @@ func newFreed() (*stub, detect.Detector) {
 // 0 takes it for another deadlock.
 func wantMint(t *testing.T, d detect.Detector) {
 	t.Helper()
-	declared := newLabel(50, unit.NodePort{Node: 9, Port: 5}) | flagProof | flagDone
+	declared := newLabel(50, unit.NodePort{Node: 9, Port: 5}).with(flagProof | flagDone)
 	d.Pause(0, queue1, declared.tlv(), true)
 	l := parseLabel(d.Label(0, pg0))
-	if l.owner() != (unit.NodePort{Node: 1, Port: 0}) || !declared.less(l) || l&flagDone != 0 {
+	if l.owner() != (unit.NodePort{Node: 1, Port: 0}) || !declared.less(l) || l.has(flagDone) {
 		t.Errorf("publishes %v, want a new label of its own", l.tlv())
 	}
 }

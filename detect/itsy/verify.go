@@ -25,7 +25,7 @@ func (d *detector) verify(now unit.Time, c *priority, i unit.Port) {
 				d.wait(now, c, i, int(left))
 				return
 			}
-			s.id = 0 // one that never ended; the next has another rank, so that no answer is taken for its own
+			s.id = label{} // one that never ended; the next has another rank, so that no answer is taken for its own
 		case s.part(c).engaged.Has(i) && !d.isIdle(now, s):
 			d.waitTurn(now, c, i)
 			return
@@ -65,9 +65,9 @@ func (d *detector) verify(now unit.Time, c *priority, i unit.Port) {
 // none if there is none.
 func (d *detector) askOne(c *priority, s *slot, i unit.Port) {
 	n, one := 0, unit.NoPort
-	for set := c.paused; set != 0; set &= set - 1 {
+	for set := c.paused; !set.Empty(); set.Pop() {
 		p := set.First()
-		if !d.stays(c, i, 1<<p) {
+		if !d.stays(c, i, p.Set()) {
 			continue
 		}
 		if n++; d.random.Below(n) == 0 {
@@ -180,7 +180,7 @@ func (d *detector) engage(c *priority, s *slot, i unit.Port) {
 	s.part(c).engaged.Add(i)
 	for _, k := range d.order {
 		pt := s.part(k)
-		for set := k.paused &^ pt.asked; set != 0; set &= set - 1 {
+		for set := k.paused.Without(pt.asked); !set.Empty(); set.Pop() {
 			p := set.First()
 			if _, waits := d.waitsFor(c, i, k, p); !waits {
 				continue
@@ -204,7 +204,7 @@ func (d *detector) waitsFor(c *priority, i unit.Port, k *priority, p unit.Port) 
 // only if it was asked.
 func (d *detector) recheck(s *slot) {
 	for _, c := range d.order {
-		for set := s.part(c).engaged; set != 0; set &= set - 1 {
+		for set := s.part(c).engaged; !set.Empty(); set.Pop() {
 			i := set.First()
 			if d.isStuck(c, s, i, true) {
 				continue
@@ -248,7 +248,7 @@ func (d *detector) yield(c *priority, i unit.Port, id label) {
 	c.suspect.Remove(i)
 	for k := range c.slots {
 		if s := &c.slots[k]; s.id.owner() == d.at(i) && s.id.less(id) {
-			s.id = 0
+			s.id = label{}
 			c.unanswered.Remove(i)
 		}
 	}
@@ -263,7 +263,7 @@ func (d *detector) walkOn(c *priority, s *slot, i, via unit.Port) {
 		s.part(c).named.Add(i)
 	}
 	for _, k := range d.order {
-		for set := s.part(k).asked &^ s.part(k).free; set != 0; set &= set - 1 {
+		for set := s.part(k).asked.Without(s.part(k).free); !set.Empty(); set.Pop() {
 			p, from := set.First(), via
 			own, waits := d.waitsFor(c, i, k, p)
 			switch {
@@ -321,7 +321,7 @@ func (d *detector) conclude(now unit.Time, c *priority, s *slot) {
 		d.close(now, c, s, i, liveHops) // a via that is free is on no loop, though i is stuck by another queue
 	default:
 		id, via := s.id, s.via
-		s.id = 0
+		s.id = label{}
 		d.declare(now, c, i, via, id)
 	}
 }

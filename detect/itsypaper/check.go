@@ -51,7 +51,7 @@ func (d *detector) check(p unit.Port, t itsyhdr.TLV) {
 	switch {
 	case d.slots[p].checkRound() == round:
 		d.trace(detect.StepDrop, q, noPG, t)
-	case delta == 0:
+	case delta.Empty():
 		d.trace(detect.StepFail, q, noPG, t)
 	default:
 		d.slots[p] = d.slots[p]&^checkRounds | slot(round)<<checkShift

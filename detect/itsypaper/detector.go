@@ -64,7 +64,7 @@ func (d *detector) otherPriorityWaits(q detect.Queue) bool {
 
 // waits reports whether q holds frames of a priority group of those priorities.
 func (d *detector) waits(q detect.Queue, priorities unit.PrioritySet) bool {
-	for xi := d.traffic(q.Port); xi != 0; xi &= xi - 1 {
+	for xi := d.traffic(q.Port); !xi.Empty(); xi.Pop() {
 		for c := priorities; c != 0; c &= c - 1 {
 			if d.view.Held(detect.PG{Port: xi.First(), Priority: c.First()}, q) > 0 {
 				return true
@@ -124,8 +124,8 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 // delta is the set delta_p: the ports in xi_p that pause a switch upstream. A
 // port that pauses a host is left out: a host runs no detector.
 func (d *detector) delta(p unit.Port) unit.PortSet {
-	ports := d.traffic(p) & d.pausing
-	for rest := ports; rest != 0; rest &= rest - 1 {
+	ports := d.traffic(p).And(d.pausing)
+	for rest := ports; !rest.Empty(); rest.Pop() {
 		if d.view.FacesHost(rest.First()) {
 			ports.Remove(rest.First())
 		}

@@ -31,7 +31,7 @@ func (d *detector) receive(p unit.Port, t itsyhdr.TLV) {
 	}
 	d.put(p, l, way)
 	delta := d.delta(p)
-	if again || delta == 0 {
+	if again || delta.Empty() {
 		d.trace(detect.StepDrop, q, noPG, t)
 		return
 	}
@@ -68,7 +68,7 @@ func (d *detector) forward(step detect.Step, q detect.Queue, delta unit.PortSet,
 	on.Hops++
 	on.Flags = newTrail(0, t.Flags).round()
 	on.Period, on.Auth = 0, 0 // of the frame it came in
-	for ; delta != 0; delta &= delta - 1 {
+	for ; !delta.Empty(); delta.Pop() {
 		d.send(step, q, d.pg(delta.First(), q.Priority), on)
 	}
 }
@@ -87,7 +87,7 @@ func (d *detector) storedElsewhere(p unit.Port, l label) bool {
 // which reached q (ITSY, III-D). Each port that it sends from is a P_middle of its own.
 // Its Seq is that of l: the one received at the port that had not stored it.
 func (d *detector) takeOver(q detect.Queue, delta unit.PortSet, l label, t itsyhdr.TLV) {
-	for ; delta != 0; delta &= delta - 1 {
+	for ; !delta.Empty(); delta.Pop() {
 		i := delta.First()
 		d.begin(i, l.seq())
 		d.takeovers.set(i, l.initiator())

@@ -1,6 +1,7 @@
 package itsypaper
 
 import (
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -107,7 +108,9 @@ func (s *state) clearTraffic(e unit.Port) { clear(s.row(e)) }
 func (s *state) traffic(e unit.Port) unit.PortSet {
 	var xi unit.PortSet
 	for k, b := range s.row(e) {
-		xi |= unit.PortSet(b) << (8 * k)
+		for ; b != 0; b &= b - 1 {
+			xi.Add(unit.Port(8*k + bits.TrailingZeros8(b)))
+		}
 	}
 	return xi
 }

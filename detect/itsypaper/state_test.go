@@ -229,7 +229,7 @@ func (s *stub) Stays(b detect.PG, out detect.Queues) bool {
 func (s *stub) XON(detect.PG) int { return 1 }
 
 func (s *stub) HeldIn(b detect.PG, out unit.PortSet) (n int) {
-	for ; out != 0; out &= out - 1 {
+	for ; !out.Empty(); out.Pop() {
 		n += s.Held(b, detect.Queue{Port: out.First(), Priority: b.Priority})
 	}
 	return n
@@ -258,7 +258,7 @@ func TestPrioritiesShareThePort(t *testing.T) {
 	}
 	s.held[0][1] = 0
 	d.Empty(0, q4)
-	if d.traffic(1) != 0 {
+	if !d.traffic(1).Empty() {
 		t.Error("the bit stayed in an empty port")
 	}
 
@@ -278,7 +278,7 @@ func TestPrioritiesShareThePort(t *testing.T) {
 }
 
 func TestNoAllocs(t *testing.T) {
-	s := &stub{ports: 8, lossless: 1 << 3, hosts: 1 << 7}
+	s := &stub{ports: 8, lossless: 1 << 3, hosts: unit.PortsOf(7)}
 	d := New(s, s)
 	b0 := detect.PG{Port: 0, Priority: 3}
 	q := func(p unit.Port) detect.Queue { return detect.Queue{Port: p, Priority: 3} }
@@ -330,7 +330,7 @@ func FuzzEvents(f *testing.F) {
 		if len(data) == 0 {
 			return
 		}
-		s := &stub{ports: 1 + int(data[0])%64, lossless: 1<<3 | 1<<4, hosts: 1}
+		s := &stub{ports: 1 + int(data[0])%64, lossless: 1<<3 | 1<<4, hosts: unit.PortsOf(0)}
 		d := New(s, s)
 		size := d.StateBytes()
 		for data = data[1:]; len(data) >= 8; data = data[8:] {

@@ -119,7 +119,7 @@ func (r *responder) goOn(c *priority, i unit.Port) bool {
 // unit.NoPort if there is none.
 func (r *responder) nextWay(c *priority, i unit.Port) unit.Port {
 	b := &c.in[i]
-	if q := b.attempt.finding.Queue.Port; b.attempt.phase == claiming && b.pass.tried == 0 && r.isWay(c, i, q) {
+	if q := b.attempt.finding.Queue.Port; b.attempt.phase == claiming && b.pass.tried.Empty() && r.isWay(c, i, q) {
 		return q
 	}
 	return r.fullest(c, i, func(p unit.Port) bool { return !b.pass.tried.Has(p) && r.isWay(c, i, p) })

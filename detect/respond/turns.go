@@ -60,10 +60,10 @@ func (r *responder) cut(now unit.Time, c *priority) {
 			continue
 		}
 		ways, fullest := r.waysOf(c, i)
-		if ways == 0 {
+		if ways.Empty() {
 			continue
 		}
-		for ; ways != 0; ways &= ways - 1 {
+		for ; !ways.Empty(); ways.Pop() {
 			if p := ways.First(); !r.isCured(c, i, p) {
 				r.cureTurn(now, c, i, p)
 			}
@@ -78,7 +78,7 @@ func (r *responder) cut(now unit.Time, c *priority) {
 func (r *responder) waysOf(c *priority, i unit.Port) (ways unit.PortSet, fullest unit.Port) {
 	b := c.pg(i)
 	if on, _ := r.view.XOFF(b); !on {
-		return 0, unit.NoPort
+		return unit.PortSet{}, unit.NoPort
 	}
 	for p := range unit.Port(r.view.Ports()) {
 		if r.isWay(c, i, p) {
@@ -86,7 +86,7 @@ func (r *responder) waysOf(c *priority, i unit.Port) (ways unit.PortSet, fullest
 		}
 	}
 	if r.view.HeldIn(b, ways) <= r.view.XON(b) {
-		return 0, unit.NoPort
+		return unit.PortSet{}, unit.NoPort
 	}
 	return ways, r.fullest(c, i, ways.Has)
 }

@@ -102,7 +102,6 @@ var (
 	// them in a release.
 	ErrIndex = errors.New("clcm: index beyond the path; want the number of hops for a detection, less for a release")
 	ErrSPUID = errors.New("clcm: SPUID 0; want 1 or more")
-	ErrPort  = errors.New("clcm: egress port out of range; want 0 to 63")
 )
 
 // Values on the wire.
@@ -275,9 +274,6 @@ func (m *Path) check() error {
 	for _, h := range m.Hops {
 		if h.SPUID == 0 {
 			return ErrSPUID
-		}
-		if h.Egress >= unit.MaxPorts {
-			return ErrPort
 		}
 	}
 	return nil

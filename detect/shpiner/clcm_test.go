@@ -151,7 +151,6 @@ func TestPathRefused(t *testing.T) {
 		{"index 255", set(12, 255), shpiner.ErrIndex},
 		{"index 1 of a detection of two hops", set(7, 0x60), shpiner.ErrIndex},
 		{"SPUID 0", set(14, 0, 0, 0, 0), shpiner.ErrSPUID},
-		{"egress port 64", set(23, 64), shpiner.ErrPort},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if m, err := shpiner.ParsePath(tt.damage(path(release)), nil); err != tt.want || m.Hops != nil {
@@ -231,7 +230,7 @@ func TestNoAllocs(t *testing.T) {
 
 var known = []error{
 	shpiner.ErrShort, shpiner.ErrType, shpiner.ErrOUI, shpiner.ErrSubtype, shpiner.ErrVersion, shpiner.ErrKind, shpiner.ErrLength, shpiner.ErrPhase,
-	shpiner.ErrHops, shpiner.ErrIndex, shpiner.ErrSPUID, shpiner.ErrPort,
+	shpiner.ErrHops, shpiner.ErrIndex, shpiner.ErrSPUID,
 }
 
 func isKnown(err error) bool {

@@ -108,7 +108,7 @@ func (s *deadlockBreaker) sample(now unit.Time) {
 	for c, k := range s.priorities.lossless() {
 		before := k.suspects
 		k.suspects = s.monitor.Suspects(c)
-		for set := k.suspects; set != 0; set &= set - 1 {
+		for set := k.suspects; !set.Empty(); set.Pop() {
 			p := set.First()
 			if !before.Has(p) {
 				k.queues[p].spuid, k.queues[p].reported = s.random.ID(), false

@@ -55,14 +55,14 @@ func (s *loopBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok boo
 	if k == nil {
 		return false
 	}
-	for set := k.suspects; set != 0; set &= set - 1 {
+	for set := k.suspects; !set.Empty(); set.Pop() {
 		q := detect.Queue{Port: set.First(), Priority: m.Priority}
 		if e := &k.queues[q.Port]; e.own && e.spuid == m.SPUID {
 			s.resolve(now, e, in, q)
 			return true
 		}
 	}
-	for set := k.suspects; set != 0; set &= set - 1 {
+	for set := k.suspects; !set.Empty(); set.Pop() {
 		s.receive(&k.queues[set.First()], detect.Queue{Port: set.First(), Priority: m.Priority}, m.SPUID)
 	}
 	return true

@@ -97,11 +97,11 @@ func (s *loopBreaker) Tick(now unit.Time) {
 	s.monitor.Sample(now)
 	for c, k := range s.priorities.lossless() {
 		suspects := s.monitor.Suspects(c)
-		for set := k.suspects &^ suspects; set != 0; set &= set - 1 {
+		for set := k.suspects.Without(suspects); !set.Empty(); set.Pop() {
 			s.clear(k, detect.Queue{Port: set.First(), Priority: c})
 		}
 		k.suspects = suspects
-		for set := suspects; set != 0; set &= set - 1 {
+		for set := suspects; !set.Empty(); set.Pop() {
 			s.send(k, detect.Queue{Port: set.First(), Priority: c})
 		}
 	}
@@ -120,7 +120,7 @@ func (s *loopBreaker) clear(k *perPriority[lbQueue], q detect.Queue) {
 // retire remembers the SPUID of e, which e will not send any more, if the switch was
 // master by it.
 func (s *loopBreaker) retire(e *lbQueue) {
-	if e.own && e.from != 0 {
+	if e.own && !e.from.Empty() {
 		s.over[s.overNext] = e.spuid
 		s.overNext = (s.overNext + 1) % lbReplaysMax
 	}

@@ -200,7 +200,7 @@ func TestGradualRelease(t *testing.T) {
 func TestNothingToReroute(t *testing.T) {
 	sc := lbSuspected(t, true)
 	own := sc.TakeOne()
-	sc.Ways = 0
+	sc.Ways = unit.PortSet{}
 	sc.Receive(b, own)
 	sc.Pass(period)
 	sc.Receive(b, own)

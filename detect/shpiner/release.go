@@ -63,7 +63,7 @@ func (s *deadlockBreaker) endReleases(now unit.Time) {
 	s.ends = unit.Never
 	for c, k := range s.priorities.lossless() {
 		r := &s.released[c]
-		for set := r.queues; set != 0; set &= set - 1 {
+		for set := r.queues; !set.Empty(); set.Pop() {
 			q := detect.Queue{Port: set.First(), Priority: c}
 			if e := &k.queues[q.Port]; e.until <= now {
 				r.queues.Remove(q.Port)

@@ -70,7 +70,7 @@ func (m *Monitor) Due() unit.Time { return m.due }
 func (m *Monitor) Sample(now unit.Time) {
 	waiting := false
 	for c, k := range m.priorities.lossless() {
-		k.suspects = 0
+		k.suspects = unit.PortSet{}
 		for p := range k.queues {
 			q := detect.Queue{Port: unit.Port(p), Priority: c}
 			k.queues[p].sample(m.view, q)
@@ -100,7 +100,7 @@ func (m *Monitor) Suspects(c unit.Priority) unit.PortSet {
 	if k := m.priorities[c]; k != nil {
 		return k.suspects
 	}
-	return 0
+	return unit.PortSet{}
 }
 
 // Discount says that up to this many bytes will leave q, whose priority is lossless, and

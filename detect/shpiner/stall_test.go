@@ -119,7 +119,7 @@ func TestOtherPrioritiesHaveNoSuspects(t *testing.T) {
 	sc.Enqueue(b, p, 1000)
 	sc.want(whole, p)
 	for c := range unit.Priority(unit.Priorities) {
-		if got := sc.Suspects(c); c != priority && got != 0 {
+		if got := sc.Suspects(c); c != priority && !got.Empty() {
 			t.Errorf("priority %d: %b, want none", c, got)
 		}
 	}

@@ -47,12 +47,12 @@ func owns(k *perPriority[dbQueue], h Hop) bool {
 func (s *deadlockBreaker) extend(k *perPriority[dbQueue], in unit.Port, m Path) {
 	b := detect.PG{Port: in, Priority: m.Priority}
 	ways := k.suspects
-	for set := ways; set != 0; set &= set - 1 {
+	for set := ways; !set.Empty(); set.Pop() {
 		if p := set.First(); s.view.Held(b, detect.Queue{Port: p, Priority: m.Priority}) == 0 {
 			ways.Remove(p)
 		}
 	}
-	if ways == 0 {
+	if ways.Empty() {
 		return
 	}
 	out := ways.Nth(s.random.Below(ways.Len()))

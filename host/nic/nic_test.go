@@ -87,7 +87,7 @@ func TestNICThatBeginsAnewLetsGo(t *testing.T) {
 func (n *testNIC) run(d unit.Time) {
 	n.t.Helper()
 	for until := n.now + d; ; {
-		n.more = 0
+		n.more = unit.PortSet{}
 		next := min(n.leave(Wire, &n.wire), n.leave(Stack, &n.host))
 		if n.more.Has(Wire) {
 			continue
@@ -121,7 +121,7 @@ func (n *testNIC) leave(p unit.Port, out *[][]byte) (next unit.Time) {
 func (n *testNIC) work() {
 	var ready unit.PortSet
 	ready, n.log = n.Work(n.log)
-	n.more |= ready
+	n.more = n.more.Or(ready)
 }
 
 func (n *testNIC) arrive(in unit.Port, frames ...[]byte) {

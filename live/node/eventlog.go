@@ -110,15 +110,20 @@ const flapsKept = 8
 // leads to a host is part of no deadlock, whatever it waits for, so the oracle's
 // judgement does not change.
 type flaps struct {
-	seen  [unit.MaxPorts][unit.Priorities]uint16 // events of the queue in this batch
-	ended [unit.MaxPorts][unit.Priorities]int    // index + 1 of the event that ended its last pause
-	drop  []bool
-	kept  []event.Event
+	queues [][unit.Priorities]flap // by port, of as many as there were such events of
+	drop   []bool
+	kept   []event.Event
+}
+
+// flap is what happened to a queue in this batch.
+type flap struct {
+	seen  int // events
+	ended int // index + 1 of the event that ended its last pause
 }
 
 // fold returns events with flaps removed. The result is valid until the next call.
 func (f *flaps) fold(events []event.Event, hosts unit.PortSet) []event.Event {
-	f.seen, f.ended = [unit.MaxPorts][unit.Priorities]uint16{}, [unit.MaxPorts][unit.Priorities]int{}
+	clear(f.queues)
 	f.drop = append(f.drop[:0], make([]bool, len(events))...)
 	folded := false
 	for i := range events {
@@ -126,15 +131,17 @@ func (f *flaps) fold(events []event.Event, hosts unit.PortSet) []event.Event {
 		if e.Type != event.Paused && e.Type != event.Resumed && e.Type != event.Expired || !hosts.Has(e.Out) || e.HasPeriod {
 			continue
 		}
-		seen, ended := &f.seen[e.Out][e.OutPriority], &f.ended[e.Out][e.OutPriority]
-		switch {
-		case *seen < flapsKept:
-			*seen++
+		for int(e.Out) >= len(f.queues) {
+			f.queues = append(f.queues, [unit.Priorities]flap{})
+		}
+		switch q := &f.queues[e.Out][e.OutPriority]; {
+		case q.seen < flapsKept:
+			q.seen++
 		case e.Type != event.Paused:
-			*ended = i + 1
-		case *ended > 0:
-			f.drop[*ended-1], f.drop[i], folded = true, true, true
-			*ended = 0
+			q.ended = i + 1
+		case q.ended > 0:
+			f.drop[q.ended-1], f.drop[i], folded = true, true, true
+			q.ended = 0
 		}
 	}
 	if !folded {

@@ -48,7 +48,7 @@ func newLog(t *testing.T, dir string) (l *eventLog, path string) {
 func newToldLog(t *testing.T, dir string) (l *eventLog, path string, told *[]string) {
 	t.Helper()
 	path, told = filepath.Join(dir, "events.jsonl"), new([]string)
-	l, err := newEventLog(config.Live{Events: path, LogLimit: 1}, event.Node{ID: 1, Name: "s1"}, 0, func(what string) { *told = append(*told, what) })
+	l, err := newEventLog(config.Live{Events: path, LogLimit: 1}, event.Node{ID: 1, Name: "s1"}, unit.PortSet{}, func(what string) { *told = append(*told, what) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestLogIsBounded(t *testing.T) {
 func TestLogCountsRefreshes(t *testing.T) {
 	for refreshes, want := range map[string]int{"": 301, "all": 301, config.LogCounted: 3} {
 		path := filepath.Join(t.TempDir(), "events.jsonl")
-		l, err := newEventLog(config.Live{Events: path, LogRefreshes: refreshes}, event.Node{ID: 1, Name: "s1"}, 0, func(string) {})
+		l, err := newEventLog(config.Live{Events: path, LogRefreshes: refreshes}, event.Node{ID: 1, Name: "s1"}, unit.PortSet{}, func(string) {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, re
 	if err != nil {
 		return nil, err
 	}
-	ports, hosts := make([]live.Port, len(cfg.Ports)), unit.PortSet(0)
+	ports, hosts := make([]live.Port, len(cfg.Ports)), unit.PortSet{}
 	for i, p := range cfg.Ports {
 		if ports[i], err = portOf(p, cfg.MTU); err != nil {
 			return nil, err

@@ -84,9 +84,9 @@ func (s *switchNode) pfcwdStop(n *live.Node, p client.WatchdogArgs) (any, error)
 	if err := s.exchangeable(); err != nil {
 		return nil, err
 	}
-	rest := s.watch.set(s.sw) &^ ports
+	rest := s.watch.set(s.sw).Without(ports)
 	switch {
-	case rest == 0:
+	case rest.Empty():
 	case s.watch == nil:
 		return nil, errors.New("pfcwd: the watchdog of the switch's configuration watches all ports; stop it as a whole, or start one for some ports")
 	default:
@@ -133,7 +133,7 @@ func (s *switchNode) portSet(names []string) (set unit.PortSet, err error) {
 	for _, name := range names {
 		i := slices.Index(all, name)
 		if i < 0 {
-			return 0, fmt.Errorf("no port %q%s; there is: %s", name, strictyaml.DidYouMean(name, all), strings.Join(all, ", "))
+			return unit.PortSet{}, fmt.Errorf("no port %q%s; there is: %s", name, strictyaml.DidYouMean(name, all), strings.Join(all, ", "))
 		}
 		set.Add(unit.Port(i))
 	}

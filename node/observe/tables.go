@@ -72,7 +72,7 @@ func portName(s *dataplane.Switch, p unit.Port) string { return s.Config().Ports
 
 func portNames(s *dataplane.Switch, set unit.PortSet) []string {
 	names := []string{}
-	for ; set != 0; set &= set - 1 {
+	for ; !set.Empty(); set.Pop() {
 		names = append(names, portName(s, set.First()))
 	}
 	return names

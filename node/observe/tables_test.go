@@ -23,8 +23,8 @@ func router(t *testing.T, d detect.Factory) *dataplane.Switch {
 	c.Ports = []dataplane.PortConfig{{Name: "a", MAC: 0x020000000001, FacesHost: true}, {Name: "b", MAC: 0x020000000002, Rate: 100_000_000}}
 	c.MAC = []dataplane.Station{{MAC: 0x02aa00000001, Port: 0}}
 	prefix, addr := netip.MustParsePrefix, netip.MustParseAddr
-	c.Subnets = []dataplane.Subnet{{Prefix: prefix("10.0.0.0/24"), Gateway: addr("10.0.0.1"), Ports: 1}}
-	c.Routes = []dataplane.Route{{Prefix: prefix("10.1.0.0/24"), Ports: 2}, {Prefix: prefix("10.2.0.0/24"), Ports: 2, Backup: 1}}
+	c.Subnets = []dataplane.Subnet{{Prefix: prefix("10.0.0.0/24"), Gateway: addr("10.0.0.1"), Ports: unit.PortsOf(0)}}
+	c.Routes = []dataplane.Route{{Prefix: prefix("10.1.0.0/24"), Ports: unit.PortsOf(1)}, {Prefix: prefix("10.2.0.0/24"), Ports: unit.PortsOf(1), Backup: unit.PortsOf(0)}}
 	c.ARP = []dataplane.Neighbour{{IP: addr("10.0.0.2"), MAC: 0x02aa00000001}, {IP: addr("10.0.0.3"), MAC: 0x02aa00000009}}
 	c.Buffer.Shared = 100_000
 	c.Buffer.Profile = buffer.Profile{StaticTh: 4000, XONOffset: 1000, XOFF: 2000}
@@ -83,10 +83,10 @@ func TestLabels(t *testing.T) {
 
 // A watchdog is told with the ports that it watches; what is no watchdog is none.
 func TestWatchdog(t *testing.T) {
-	if w := TakeWatchdog(router(t, nil), 3, nil); w != nil {
+	if w := TakeWatchdog(router(t, nil), unit.PortsOf(0, 1), nil); w != nil {
 		t.Errorf("a switch without a watchdog has %+v", w)
 	}
-	w := TakeWatchdog(router(t, watchdog.NewForward), 2, nil)
+	w := TakeWatchdog(router(t, watchdog.NewForward), unit.PortsOf(1), nil)
 	if w == nil || w.Action != "forward" || w.Detection != 200*unit.Millisecond || len(w.Ports) != 1 || w.Ports[0] != "b" {
 		t.Fatalf("got %+v", w)
 	}
@@ -102,7 +102,7 @@ func TestStormsOutliveWatchdog(t *testing.T) {
 	q := detect.Queue{Port: 1, Priority: 3}
 	before := Storms{q: {Detected: 2, Restored: 2, Last: watchdog.Packets{Tx: 1}}}
 	old := WatchdogQueue{Port: "b", Priority: 3, Unwatched: true, Stats: before[q]}
-	w := TakeWatchdog(router(t, nil), 3, before)
+	w := TakeWatchdog(router(t, nil), unit.PortsOf(0, 1), before)
 	if w == nil || w.Action != "" || len(w.Ports) != 0 || !slices.Equal(w.Queues, []WatchdogQueue{old}) {
 		t.Errorf("without a watchdog: %+v, want one queue %+v", w, old)
 	}
@@ -111,7 +111,7 @@ func TestStormsOutliveWatchdog(t *testing.T) {
 	for _, c := range []struct {
 		ports unit.PortSet
 		want  WatchdogQueue
-	}{{1, old}, {2, WatchdogQueue{Port: "b", Priority: 3, Stats: before[q]}}} {
+	}{{unit.PortsOf(0), old}, {unit.PortsOf(1), WatchdogQueue{Port: "b", Priority: 3, Stats: before[q]}}} {
 		w := TakeWatchdog(s, c.ports, before)
 		if i := slices.Index(w.Queues, c.want); i < 0 || len(w.Queues) > 3 || len(w.Ports) != 1 {
 			t.Errorf("a watchdog of ports %v: %+v, want among them %+v", c.ports, w.Queues, c.want)

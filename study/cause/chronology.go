@@ -79,7 +79,7 @@ func (h *history) begin(n event.Node, b oracle.PG, e event.Event) {
 	var causes []int
 	for _, held := range h.holds {
 		p.Waiting += held.Bytes
-		for out := held.Ports; out != 0; out &= out - 1 {
+		for out := held.Ports; !out.Empty(); out.Pop() {
 			if by, ok := h.pausing[oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: out.First()}, Priority: held.Priority}]; ok {
 				causes = append(causes, by)
 			}

@@ -213,7 +213,7 @@ func (c *Checker) number() {
 	}
 	for _, sub := range f.Subnets {
 		d := dest{owner: int32(sub.Switch), addr: uint32(sub.Gateway + 1)}
-		for ports := sub.Ports; ports != 0; ports &= ports - 1 {
+		for ports := sub.Ports; !ports.Empty(); ports.Pop() {
 			if h := f.Nodes[sub.Switch].Ports[ports.First()].Peer.Node; dead[h] {
 				d.dead = uint32(f.Nodes[h].Addr)
 			}

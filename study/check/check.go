@@ -129,7 +129,7 @@ func (c *Checker) grows(k Case, d int) bool {
 				if before.Len() > 1 {
 					before.Remove(unit.Port(in))
 				}
-				if now&^before != 0 {
+				if !now.Without(before).Empty() {
 					return true
 				}
 			}

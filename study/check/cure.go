@@ -49,11 +49,11 @@ func (c *Checker) Steps(cy *Cycle) (steps []Removal) {
 	edges := cy.merged.edges
 	done := make([]bool, len(edges))
 	add := func(r Removal) {
-		outs := unit.PortSet(1) << r.Out
+		outs := r.Out.Set()
 		if g := c.plan.Table.Group(r.At, r.To); g.Backup.Has(r.Out) {
-			outs |= g.Ports // other ports may be up where these are not
+			outs = outs.Or(g.Ports) // other ports may be up where these are not
 		}
-		for ; outs != 0; outs &= outs - 1 {
+		for ; !outs.Empty(); outs.Pop() {
 			if r.Out = outs.First(); !slices.Contains(steps, r) {
 				steps = append(steps, r)
 			}
@@ -107,16 +107,16 @@ func Overrides(plan *scenario.Plan, computed *topo.Table, removals []Removal) (a
 			out.Add(sorted[i].Out)
 		}
 		g := plan.Table.Group(at, to)
-		o := scenario.Override{At: at, To: []int{to}, Ports: g.Ports &^ out, Backup: g.Backup &^ out}
-		if o.Ports == 0 {
-			o.Ports = computed.Group(at, to).Ports &^ out
+		o := scenario.Override{At: at, To: []int{to}, Ports: g.Ports.Without(out), Backup: g.Backup.Without(out)}
+		if o.Ports.Empty() {
+			o.Ports = computed.Group(at, to).Ports.Without(out)
 		}
-		if o.Ports == 0 {
+		if o.Ports.Empty() {
 			o.Ports = o.Backup
 		}
-		o.Backup &^= o.Ports
-		o.NoBackup = o.Backup == 0
-		if o.Ports == 0 {
+		o.Backup = o.Backup.Without(o.Ports)
+		o.NoBackup = o.Backup.Empty()
+		if o.Ports.Empty() {
 			return nil, false
 		}
 		all = append(all, o)
@@ -141,7 +141,7 @@ func (c *Checker) delivers(d int, to dest) bool {
 	edges := c.walk(d, nil)
 	ends := func(s int32, in unit.Port, priority int) bool {
 		outs, _ := c.switches[s].Ways(in, to.addr, c.priorities[priority])
-		return s != to.owner && outs == 0
+		return s != to.owner && outs.Empty()
 	}
 	for s, ports := range c.from {
 		if slices.ContainsFunc(ports, func(in unit.Port) bool { return ends(int32(s), in, 0) }) {

@@ -121,13 +121,13 @@ func (c *cures) routes() (Cure, error) {
 func (c *cures) route(o scenario.Override) Route {
 	f := c.k.plan.Fabric
 	sub := f.Subnets[o.To[0]]
-	r := Route{At: f.Nodes[o.At].Name, To: fmt.Sprintf("%s/%d", sub.Addr, topo.SubnetBits), Ports: []string{}, Backup: []string{}}
+	r := Route{At: f.Nodes[o.At].Name, To: fmt.Sprintf("%s/%d", sub.Addr, sub.Bits), Ports: []string{}, Backup: []string{}}
 	for j, p := range f.Nodes[o.At].Ports {
 		name := f.Nodes[p.Peer.Node].Name
 		switch {
-		case o.Ports>>j&1 != 0:
+		case o.Ports.Has(unit.Port(j)):
 			r.Ports = append(r.Ports, name)
-		case o.Backup>>j&1 != 0:
+		case o.Backup.Has(unit.Port(j)):
 			r.Backup = append(r.Backup, name)
 		}
 	}

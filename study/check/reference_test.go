@@ -347,7 +347,7 @@ func (r *reference) walk(x at, dst int, down []int, seen map[at]bool, edges edge
 	seen[x] = true
 	f := r.plan.Fabric
 	outs, flooded := r.ways(x, dst, down)
-	for ; outs != 0; outs &= outs - 1 {
+	for ; !outs.Empty(); outs.Pop() {
 		out := outs.First()
 		priority := r.priority(x.s, x.priority, x.in, out, x.ttl-1)
 		if !r.turn(x, out, priority, edges) {
@@ -400,18 +400,18 @@ func (r *reference) ways(x at, dst int, down []int) (outs unit.PortSet, flooded 
 	if sub := f.Subnets[f.SubnetOf(dst)]; sub.Switch == x.s {
 		v := r.plan.Scenario.Prevention
 		if !r.dead[dst] || v != nil && v.NoFlood {
-			return 0, false
+			return unit.PortSet{}, false
 		}
 		outs = sub.Ports
 		if r.plan.Scenario.FloodAll {
-			outs = 1<<len(f.Nodes[x.s].Ports) - 1
+			outs = unit.PortsBelow(len(f.Nodes[x.s].Ports))
 		}
 		outs = up(outs)
 		outs.Remove(x.in)
 		return outs, true
 	}
 	g := r.plan.Table.Group(x.s, f.SubnetOf(dst))
-	if outs = up(g.Ports); outs == 0 {
+	if outs = up(g.Ports); outs.Empty() {
 		outs = up(g.Backup)
 	}
 	if outs.Has(x.in) && outs.Len() > 1 {
@@ -435,7 +435,7 @@ func (r *reference) flowEdges(down []int, priority unit.Priority, alike bool) ed
 			x := at{h.Node, h.In, c, flow.TTL - j}
 			if h.Node == f.Subnets[f.SubnetOf(flow.To)].Switch {
 				outs, _ := r.ways(x, flow.To, down)
-				for ; outs != 0; outs &= outs - 1 {
+				for ; !outs.Empty(); outs.Pop() {
 					r.turn(x, outs.First(), r.priority(h.Node, c, h.In, outs.First(), x.ttl-1), edges)
 				}
 				break

@@ -276,7 +276,7 @@ func (c *Checker) sender(n node) string {
 // receiver is a host of destination d, one whose frames are flooded if flooded.
 func (c *Checker) receiver(d int, flooded bool) string {
 	sub := c.plan.Fabric.Subnets[d]
-	for ports := sub.Ports; ports != 0; ports &= ports - 1 {
+	for ports := sub.Ports; !ports.Empty(); ports.Pop() {
 		h := c.plan.Fabric.Nodes[sub.Switch].Ports[ports.First()].Peer.Node
 		if !flooded || uint32(c.plan.Fabric.Nodes[h].Addr) == c.dests[d].dead {
 			return c.plan.Fabric.Nodes[h].Name

@@ -65,7 +65,7 @@ func (c *Checker) walk(d int, edges []edge) []edge {
 func (c *Checker) enter(s int, in unit.Port, priority int, dst uint32) {
 	sw := c.switches[s]
 	outs, _ := sw.Ways(in, dst, c.priorities[priority])
-	for ; outs != 0; outs &= outs - 1 {
+	for ; !outs.Empty(); outs.Pop() {
 		out := outs.First()
 		for ttl := c.ttl - 1; ttl > 0; ttl-- {
 			to := c.index[sw.PriorityOut(c.priorities[priority], in, out, uint8(ttl))]
@@ -96,13 +96,13 @@ func (c *Checker) leave(n node, level int32, to dest, edges []edge) []edge {
 		if !flooded {
 			return edges
 		}
-		for ; outs != 0; outs &= outs - 1 {
+		for ; !outs.Empty(); outs.Pop() {
 			edges = c.turn(n, outs.First(), most, -1, edges)
 		}
 		return edges
 	}
 	outs, _ := sw.Ways(at.n, to.addr, c.priorities[priority])
-	for ; outs != 0; outs &= outs - 1 {
+	for ; !outs.Empty(); outs.Pop() {
 		edges = c.turn(n, outs.First(), most, level+1, edges)
 	}
 	return edges
@@ -159,11 +159,11 @@ func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []i
 		hops = append(hops, at)
 		sw := c.switches[at]
 		outs, flooded := sw.Ways(in, dst, priority)
-		if !flooded && outs != 0 {
-			outs = 1 << sw.Way(in, dst, priority, hash)
+		if !flooded && !outs.Empty() {
+			outs = sw.Way(in, dst, priority, hash).Set()
 		}
 		next := node(-1)
-		for ; outs != 0; outs &= outs - 1 {
+		for ; !outs.Empty(); outs.Pop() {
 			out := outs.First()
 			to := sw.PriorityOut(priority, in, out, uint8(ttl-1))
 			far := c.ports[c.first[at]+int32(out)].peer

@@ -166,7 +166,7 @@ func (c *Checker) onward(d int, all []edge, e edge) []int {
 func (c *Checker) receivers(w Way, d int, e edge) (ways []Way) {
 	f, to := c.plan.Fabric, c.dests[d]
 	flooded := c.portOf(c.tail(e)).sw == to.owner
-	for ports := f.Subnets[d].Ports; ports != 0; ports &= ports - 1 {
+	for ports := f.Subnets[d].Ports; !ports.Empty(); ports.Pop() {
 		w.To = f.Nodes[to.owner].Ports[ports.First()].Peer.Node
 		if w.To != w.From && (!flooded || uint32(f.Nodes[w.To].Addr) == to.dead) {
 			ways = append(ways, w)

@@ -195,7 +195,7 @@ func (k *Checked) routes() (lines []string) {
 	names := func(at int, ports unit.PortSet) string {
 		var names []string
 		for j, p := range f.Nodes[at].Ports {
-			if name := f.Nodes[p.Peer.Node].Name; ports>>j&1 != 0 && !slices.Contains(names, name) {
+			if name := f.Nodes[p.Peer.Node].Name; ports.Has(unit.Port(j)) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -203,11 +203,11 @@ func (k *Checked) routes() (lines []string) {
 	}
 	for _, o := range k.plan.Scenario.Routes {
 		for _, to := range o.To {
-			line := fmt.Sprintf("  - {at: %s, to: %s/%d", f.Nodes[o.At].Name, f.Subnets[to].Addr, topo.SubnetBits)
-			if o.Ports != 0 {
+			line := fmt.Sprintf("  - {at: %s, to: %s/%d", f.Nodes[o.At].Name, f.Subnets[to].Addr, f.Subnets[to].Bits)
+			if !o.Ports.Empty() {
 				line += ", ports: " + names(o.At, o.Ports)
 			}
-			if o.Backup != 0 || o.NoBackup {
+			if !o.Backup.Empty() || o.NoBackup {
 				line += ", backup: " + names(o.At, o.Backup)
 			}
 			lines = append(lines, line+"}\n")

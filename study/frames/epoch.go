@@ -82,8 +82,8 @@ func newEpoch(seed, number uint64) (*epoch, error) {
 		c.MAC = append(c.MAC, dataplane.Station{MAC: stationMAC(i), Port: unit.Port(i % ports)})
 	}
 	if r.IntN(2) == 0 { // it routes
-		c.Subnets = []dataplane.Subnet{{Prefix: netip.MustParsePrefix("10.1.0.0/25"), Gateway: netip.MustParseAddr("10.1.0.126"), Ports: 1<<(ports-1) | 1}}
-		c.Routes = []dataplane.Route{{Prefix: netip.MustParsePrefix("10.0.0.0/8"), Ports: 1 << 1, Backup: 1 << 2}}
+		c.Subnets = []dataplane.Subnet{{Prefix: netip.MustParsePrefix("10.1.0.0/25"), Gateway: netip.MustParseAddr("10.1.0.126"), Ports: unit.PortsOf(0, 3)}}
+		c.Routes = []dataplane.Route{{Prefix: netip.MustParsePrefix("10.0.0.0/8"), Ports: unit.PortsOf(1), Backup: unit.PortsOf(2)}}
 	}
 	detectors := catalog.Detectors()
 	d := detectors[r.IntN(len(detectors))]

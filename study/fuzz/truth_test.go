@@ -70,10 +70,10 @@ func (x *heldTruth) tell(s *oracle.State, sw *dataplane.Switch) {
 				continue
 			}
 			for f := sw.Queue(p, c).Head(); f != nil; f = f.Next() {
-				if frames[f.Orig()] == 0 {
+				if frames[f.Orig()].Empty() {
 					order = append(order, f)
 				}
-				frames[f.Orig()] |= 1 << p
+				frames[f.Orig()] = frames[f.Orig()].Or(p.Set())
 			}
 		}
 	}

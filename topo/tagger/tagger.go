@@ -100,7 +100,7 @@ func New(f *topo.Fabric, lossless []unit.Priority, k int) (*Tagging, error) {
 // turns returns the rules of a switch with these up ports: a frame that came from above
 // and goes up again gets the next tag.
 func (t *Tagging) turns(lossless []unit.Priority, up unit.PortSet) (rules Rules) {
-	if up == 0 {
+	if up.Empty() {
 		return nil
 	}
 	for i, priority := range lossless {

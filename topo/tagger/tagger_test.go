@@ -214,11 +214,11 @@ func without(rules []Rules, s int, priority unit.Priority, in, out unit.Port, to
 		}
 		rest := r
 		rest.In.Remove(in)
-		other := Rule{Priority: priority, In: 1 << in, Out: r.Out, To: r.To}
+		other := Rule{Priority: priority, In: in.Set(), Out: r.Out, To: r.To}
 		other.Out.Remove(out)
 		changed[s] = append(changed[s], rest, other)
 		if to < unit.Priorities {
-			changed[s] = append(changed[s], Rule{Priority: priority, In: 1 << in, Out: 1 << out, To: to})
+			changed[s] = append(changed[s], Rule{Priority: priority, In: in.Set(), Out: out.Set(), To: to})
 		}
 	}
 	return changed

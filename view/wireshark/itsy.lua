@@ -20,7 +20,6 @@ local PFC_TYPE, MESSAGE_TYPE = 0x8808, 0x88b5
 local MESSAGE_LEN = 46  -- octets behind the EtherType of an ITSY message
 local NEAREST_BRIDGE = "0180c200000e"
 local OUI = 0x024954
-local MAX_PORT = 63
 
 local ORGANISATION, SUBTYPE_ITSY, SUBTYPE_CLCM, SUBTYPE_DIAGNOSIS = 127, 1, 2, 3
 
@@ -198,12 +197,6 @@ local function judge_fields(tvb, tree)
   if version ~= 1 then return "unknown version; want 1" end
   tree:add(f.kind, tvb(6, 1))
   if not KINDS[kind] then return "unknown kind; want 0 (period) to " .. #KINDS .. " (" .. KINDS[#KINDS] .. ")" end
-  for _, at in ipairs({ 10, 15 }) do
-    if tvb(at, 1):uint() > MAX_PORT then
-      tree:add(at == 10 and f.initiator_port or f.trigger_port, tvb(at, 1))
-      return "port out of range; want 0 to " .. MAX_PORT
-    end
-  end
 end
 
 -- What a kind makes of the octet of the hops.
@@ -551,7 +544,6 @@ local function judge_path_hops(tvb, tree)
     tree:add(c.spuid, tvb(at, 4)):append_text(" (hop " .. i .. ")")
     tree:add(c.egress, tvb(at + 4, 1)):append_text(" (hop " .. i .. ")")
     if is_zero(tvb(at, 4)) then return "SPUID 0; want 1 or more" end
-    if tvb(at + 4, 1):uint() > MAX_PORT then return "egress port out of range; want 0 to " .. MAX_PORT end
   end
 end
 
@@ -630,7 +622,6 @@ local function judge_head_fields(tvb, tree, kind)
   tree:add(g.owner_node, tvb(8, 2))
   if is_zero(tvb(8, 2)) then return "no owner; want a switch" end
   tree:add(g.owner_port, tvb(10, 1))
-  if tvb(10, 1):uint() > MAX_PORT then return "port out of range; want 0 to " .. MAX_PORT end
   tree:add(g.rank, tvb(11, 2))
 end
 

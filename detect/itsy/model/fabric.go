@@ -116,7 +116,7 @@ func Shortcut(n int) Fabric {
 func Flooded(n int) Fabric {
 	f := Shortcut(n)
 	f.Name = fmt.Sprintf("ring of %d with flooding", n)
-	f.Turns = append(f.Turns, Turn{1, In, 1<<Out | 1<<Out2})
+	f.Turns = append(f.Turns, Turn{1, In, unit.PortsOf(1, 4)})
 	return f
 }
 
@@ -145,7 +145,7 @@ func (f *Fabric) ringSwitch() int {
 }
 
 func (f *Fabric) turn(k int, in, out unit.Port) {
-	f.Turns = append(f.Turns, Turn{unit.NodeID(k), in, 1 << out})
+	f.Turns = append(f.Turns, Turn{unit.NodeID(k), in, out.Set()})
 }
 
 func (f *Fabric) link(k int, out unit.Port, l int, in unit.Port) {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math/bits"
 	"slices"
 
 	"softswitch/detect"
@@ -383,7 +384,15 @@ func (n *node) down(p unit.Port) {
 // turns are the ways that frames may take that come in by port i.
 func (n *node) turns(i unit.Port) []portMask { return n.plan.turns[n.id][i] }
 
-func (m portMask) first() unit.Port { return unit.PortSet(m).First() }
+// maskOf is a set of ports of a switch of this package, which has few.
+func maskOf(s unit.PortSet) (m portMask) {
+	for ; !s.Empty(); s.Pop() {
+		m |= 1 << s.First()
+	}
+	return m
+}
+
+func (m portMask) first() unit.Port { return unit.Port(bits.TrailingZeros8(uint8(m))) }
 
 func pg(p unit.Port) detect.PG       { return detect.PG{Port: p, Priority: Priority} }
 func queue(p unit.Port) detect.Queue { return detect.Queue{Port: p, Priority: Priority} }
@@ -443,12 +452,12 @@ func (v nodeView) XOFF(b detect.PG) (bool, uint8) {
 }
 func (v nodeView) Paused(q detect.Queue) bool { return v.n.is(q.Port, isPaused) }
 func (v nodeView) Held(b detect.PG, q detect.Queue) int {
-	return v.HeldIn(b, 1<<q.Port)
+	return v.HeldIn(b, q.Port.Set())
 }
 
 func (v nodeView) HeldIn(b detect.PG, out unit.PortSet) (units int) {
 	for _, m := range v.n.units[b.Port] {
-		if unit.PortSet(m)&out != 0 {
+		if m&maskOf(out) != 0 {
 			units++
 		}
 	}

@@ -86,7 +86,7 @@ func oracleTruth(t *testing.T, pl *plan, at []switchFacts) (is truth) {
 		for _, m := range at[k.To.Node].in[k.To.Port] {
 			if m != 0 {
 				held[m]++
-				s.SetHeld(b, unit.PortSet(m), Priority, held[m])
+				s.SetHeld(b, unit.PortsOfWords([4]uint64{uint64(m)}), Priority, held[m])
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func newPlan(f Fabric) *plan {
 		p.ends[k.To.Node][k.To.Port] = &end{l, false, k.From}
 	}
 	for _, t := range f.Turns {
-		p.turns[t.At][t.In] = append(p.turns[t.At][t.In], portMask(t.Outs))
+		p.turns[t.At][t.In] = append(p.turns[t.At][t.In], maskOf(t.Outs))
 	}
 	return p
 }
