@@ -150,14 +150,23 @@ local function is_zero(tvb)
   return not tvb:raw():find("[^\0]")
 end
 
--- names are those of ports by their numbers: of the interfaces of which frames have come. given are
+-- open_named opens a file that a preference names. It returns nil if none is named, or if it cannot be
+-- read, which it reports.
+local function open_named(path)
+  if path == "" then return nil end
+  local file, why = io.open(path)
+  if not file then report_failure("itsy: " .. why) end
+  return file
+end
+
+-- names are those of ports by their numbers: of the interfaces of which control frames have come. given are
 -- those of the file in the preferences, by number and by address.
 local names, given, given_of = {}, {}, nil
 
 local function load_names()
   if given_of == itsy.prefs.names then return end
   given, given_of = {}, itsy.prefs.names
-  local file = given_of ~= "" and io.open(given_of)
+  local file = open_named(given_of)
   if not file then return end
   for line in file:lines() do
     local number, address, name = line:match("^(%S+) (%S+) (%S+)$")
@@ -410,7 +419,7 @@ local keys, keys_of = {}, nil
 local function load_keys()
   if keys_of == itsy.prefs.keys then return end
   keys, keys_of = {}, itsy.prefs.keys
-  local file = keys_of ~= "" and io.open(keys_of)
+  local file = open_named(keys_of)
   if not file then return end
   if not xor then make_tables() end
   for line in file:lines() do
@@ -718,6 +727,7 @@ local function dissect_message(tvb, pinfo, root)
   local to = eth_dst()
   if not to or to.range:bytes():tohex(true) ~= NEAREST_BRIDGE then return 0 end
   pinfo.cols.info = ""
+  learn_name()
   add_sender(root)
   if is_subtype(tvb, SUBTYPE_CLCM) then
     dissect_clcm(tvb, pinfo, root)
@@ -743,7 +753,6 @@ local function dissect_message(tvb, pinfo, root)
 end
 
 function itsy.dissector(tvb, pinfo, root)
-  learn_name()
   local of = pfc
   pfc = nil
   if not of then return dissect_message(tvb, pinfo, root) end
@@ -756,6 +765,7 @@ local mac_control = ethertypes:get_dissector(0x8808)
 
 function chain.dissector(tvb, pinfo, root)
   pcall(mac_control.call, mac_control, tvb, pinfo, root) -- of a frame that is cut it says so itself
+  learn_name()
   add_sender(root)
   if tvb:len() > PFC_PADDING and tvb(0, 2):uint() == PFC_OPCODE and not is_zero(tvb(PFC_PADDING)) then
     pfc = { enabled = tvb(3, 1):uint(), cut = tvb:len() < tvb:reported_len(), frame = tvb }

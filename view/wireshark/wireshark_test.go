@@ -31,15 +31,17 @@ type frame struct {
 
 func writeCapture(t *testing.T, frames []frame) (file string) {
 	t.Helper()
-	return writeCaptureOn(t, pcapng.Interface{Name: "core0:to-agg0", Description: "switch 5 port 2"}, frames)
+	return writeCaptureOn(t, []pcapng.Interface{{Name: "core0:to-agg0", Description: "switch 5 port 2"}}, frames)
 }
 
-func writeCaptureOn(t *testing.T, in pcapng.Interface, frames []frame) (file string) {
+func writeCaptureOn(t *testing.T, interfaces []pcapng.Interface, frames []frame) (file string) {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := pcapng.NewWriter(&b, "test", "")
-	if err == nil {
-		_, err = w.AddInterface(in)
+	for _, in := range interfaces {
+		if err == nil {
+			_, err = w.AddInterface(in)
+		}
 	}
 	for _, f := range frames {
 		if err == nil {
