@@ -143,8 +143,8 @@ func (c *counts) add(rec Record) {
 }
 
 func (c *counts) summary() string {
-	s := fmt.Sprintf("%d frames: %d PFC, %d 802.3x PAUSE, %d ITSY messages, %d malformed, %d other",
-		c.frames, c.of[KindPFC], c.of[KindPause], c.of[KindITSY]+c.of[KindDiagnosis], c.of[KindMalformed], c.other)
+	s := fmt.Sprintf("%s: %d PFC, %d 802.3x PAUSE, %s, %d malformed, %d other",
+		counted(c.frames, "frame"), c.of[KindPFC], c.of[KindPause], counted(c.of[KindITSY]+c.of[KindDiagnosis], "ITSY message"), c.of[KindMalformed], c.other)
 	if n := c.of[KindCLCM]; n > 0 {
 		s += fmt.Sprintf("; %d CLCM", n)
 	}
@@ -152,4 +152,12 @@ func (c *counts) summary() string {
 		s += fmt.Sprintf("; %d PFC with padding that is no ITSY TLV", c.badTLV)
 	}
 	return s
+}
+
+// counted is "1 frame", or "2 frames".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprint(n, " ", what)
 }
