@@ -123,9 +123,9 @@ func decodeCommand() *cobra.Command {
 		Long: `Print the PFC, 802.3x PAUSE and ITSY message frames of a capture, a line each,
 and count the others. "-" reads standard input, also from a capture in progress.
 
-Labels call a port by numbers, such as 9.2. Captures of softswitch have the names of ports.
-For one of another program, such as tcpdump, --names takes them from the lab's scenario,
-and names the senders too.
+Labels call a port by numbers, such as 9.2. Captures of softswitch have its name;
+for others, such as tcpdump's, --names takes it from the lab's scenario, and names
+the senders too.
 
 With --keys each line ends with the verdict on its tag: believed, wrong, missing, or
 unknown (no hello has told the sender's counter yet).`,
