@@ -7,7 +7,7 @@ import (
 
 // Count is n things in words: "1 flow", "2 flows", "1 switch", "0 switches". The thing is a noun that has
 // a regular plural, with what belongs before it: "lossless frame".
-func Count[N ~int | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](n N, thing string) string {
+func Count[N ~int | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64](n N, thing string) string {
 	if n != 1 {
 		thing = plural(thing)
 	}

@@ -26,6 +26,7 @@ import (
 	"io"
 
 	"softswitch/link/auth"
+	"softswitch/unit"
 )
 
 // Options are the settings of Decode. The zero value prints lines for people.
@@ -138,8 +139,8 @@ func (c *counts) add(rec Record) {
 }
 
 func (c *counts) summary() string {
-	s := fmt.Sprintf("%d frames: %d PFC, %d 802.3x PAUSE, %d ITSY messages, %d malformed, %d other",
-		c.frames, c.of[KindPFC], c.of[KindPause], c.of[KindITSY]+c.of[KindDiagnosis], c.of[KindMalformed], c.other)
+	s := fmt.Sprintf("%s: %d PFC, %d 802.3x PAUSE, %d ITSY messages, %d malformed, %d other",
+		unit.Count(c.frames, "frame"), c.of[KindPFC], c.of[KindPause], c.of[KindITSY]+c.of[KindDiagnosis], c.of[KindMalformed], c.other)
 	if n := c.of[KindCLCM]; n > 0 {
 		s += fmt.Sprintf("; %d CLCM", n)
 	}

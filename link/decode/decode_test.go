@@ -241,7 +241,7 @@ func TestMalformed(t *testing.T) {
 			want(
 				t, out,
 				"1 07:08:09.000000000 02:00:00:00:00:01 MALFORMED: "+tt.want,
-				"1 frames: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
+				"1 frame: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
 			)
 		})
 	}
@@ -301,7 +301,7 @@ func TestFCS(t *testing.T) {
 	must(t, w.WritePacket(ci, frames[0][:60]))
 	out, err = run(linkOf(file.Bytes(), 0x24000001), decode.Options{})
 	must(t, err)
-	want(t, out, lines[0], "1 frames: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other")
+	want(t, out, lines[0], "1 frame: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other")
 
 	flags := words(2|4<<16, 4<<5, 0) // of an enhanced packet: an FCS of 4 octets
 	out, err = run(join(section, iface, block(6, join(words(0, 0, 1, 64, 64), frames[0], flags))), decode.Options{})
@@ -309,7 +309,7 @@ func TestFCS(t *testing.T) {
 	want(
 		t, out,
 		"1 00:00:00.000001000 if0 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"1 frames: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other",
+		"1 frame: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other",
 	)
 }
 
@@ -366,7 +366,7 @@ func TestSnapped(t *testing.T) {
 	want(
 		t, out,
 		"1 07:08:09.000000000 02:00:00:00:00:01 MALFORMED: only 40 of its 60 bytes were captured",
-		"1 frames: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
+		"1 frame: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
 	)
 }
 

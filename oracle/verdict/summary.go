@@ -137,7 +137,7 @@ func (s *Summary) AllMet() bool { return s.Met == len(s.Runs) && s.Count("invali
 // WriteText writes a line per run, and the summary, for people.
 func (s *Summary) WriteText(w io.Writer) error {
 	var t table
-	t.line("%s: %s, detector %s, %d runs", s.Scenario, s.World, cmp.Or(s.Detector, "none"), len(s.Runs))
+	t.line("%s: %s, detector %s, %s", s.Scenario, s.World, cmp.Or(s.Detector, "none"), unit.Count(len(s.Runs), "run"))
 	rows := [][]string{{or("run", s.World == "sim", "seed"), "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}
 	for i, v := range s.Runs {
 		run, met, d := uint64(i+1), "met", v.first()
@@ -176,10 +176,10 @@ func (s *Summary) WriteText(w io.Writer) error {
 		}
 	}
 	if s.Count("deadlock") > 0 {
-		t.line("recovered   %d runs; %d recurrences", s.Count("recovered"), s.Count("recurrences"))
+		t.line("recovered   %s; %s", unit.Count(s.Count("recovered"), "run"), unit.Count(s.Count("recurrences"), "recurrence"))
 	}
 	t.line("alarms      %d false, %d premature, %d late", s.Count("false_positives"), s.Count("premature"), s.Count("late"))
-	t.line("lossless    %d frames lost; dropped to break a deadlock %d, to handle its trigger %d", s.Count("lossless_lost"), s.Count("response_dropped"), s.Count("policed"))
+	t.line("lossless    %s lost; dropped to break a deadlock %d, to handle its trigger %d", unit.Count(s.Count("lossless_lost"), "frame"), s.Count("response_dropped"), s.Count("policed"))
 	if named, others := s.Count("dropped_of_named"), s.Count("dropped_of_others"); named+others > 0 {
 		t.line("dropped of  flows that a cause names %d, of others %d", named, others)
 	}
@@ -194,11 +194,11 @@ func (s *Summary) WriteText(w io.Writer) error {
 	s.writeMachine(&t)
 	switch lossy, invalid := len(s.Runs)-s.Met, s.Count("invalid"); {
 	case s.Runs[0].Expected:
-		t.line("expectation met in %d runs; %d runs not valid", s.Met, invalid)
+		t.line("expectation met in %d runs; %s not valid", s.Met, unit.Count(invalid, "run"))
 	case lossy > 0:
-		t.line("NOT lossless: %d lossless frames lost in %d runs: %s; %d runs not valid", s.Count("lossless_lost"), lossy, s.lossText(), invalid)
+		t.line("NOT lossless: %s lost in %d runs: %s; %s not valid", unit.Count(s.Count("lossless_lost"), "lossless frame"), lossy, s.lossText(), unit.Count(invalid, "run"))
 	default:
-		t.line("nothing expected; %d runs not valid", invalid)
+		t.line("nothing expected; %s not valid", unit.Count(invalid, "run"))
 	}
 	_, err := io.WriteString(w, t.String())
 	return err
