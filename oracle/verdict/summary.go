@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -139,10 +140,17 @@ func (s *Summary) WriteText(w io.Writer) error {
 	var t table
 	t.line("%s: %s, detector %s, %s", s.Scenario, s.World, cmp.Or(s.Detector, "none"), unit.Count(len(s.Runs), "run"))
 	rows := [][]string{{or("run", s.World == "sim", "seed"), "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}
-	for i, v := range s.Runs {
-		run, met, d := uint64(i+1), "met", v.first()
-		if s.World == "sim" {
-			run = v.Seed
+	shown := s.Runs
+	if s.Equal {
+		shown = shown[:1]
+	}
+	for i, v := range shown {
+		run, met, d := fmt.Sprint(i+1), "met", v.first()
+		switch {
+		case s.Equal:
+			run = fmt.Sprintf("%d-%d", v.Seed, s.Runs[len(s.Runs)-1].Seed)
+		case s.World == "sim":
+			run = fmt.Sprint(v.Seed)
 		}
 		switch {
 		case v.Invalid != "":
@@ -164,7 +172,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 	}
 	t.line("")
 	if s.Equal {
-		t.line("equal runs  nothing is drawn: they are one, n = 1; start: 500ms±1ms of a flow draws")
+		t.line("equal runs  nothing in the scenario is random: all runs are one, n = 1; flows vary with a start such as 500ms±1ms")
 	}
 	t.line("deadlocks   in %d of %d runs; %d detected, %d missed", s.Count("deadlock"), len(s.Runs), s.Count("detected"), s.Count("false_negatives"))
 	for _, name := range []string{"onset", "latency", "recovery"} {
