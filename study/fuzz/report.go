@@ -176,8 +176,12 @@ func (r *DetectionReport) WriteText(w io.Writer) error {
 	fmt.Fprintf(t, "false positives\t%d\tnever true\n", r.FalsePositives)
 	fmt.Fprintf(t, "premature\t%d\ttrue later\n", r.Premature)
 	fmt.Fprintf(t, "late\t%d\tover for less than 32 hops\n", r.Late)
-	fmt.Fprintf(t, "latency\t%.2f\tlaps at p50; p90 %.2f, p99 %.2f, at most %.2f\n", r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.Max)
-	fmt.Fprintf(t, "declarers\t%.2f\tper detected deadlock\n", r.Declarers)
+	if r.Detected > 0 {
+		fmt.Fprintf(t, "latency\t%.2f\tlaps at p50; p90 %.2f, p99 %.2f, at most %.2f\n", r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.Max)
+		fmt.Fprintf(t, "declarers\t%.2f\tper detected deadlock\n", r.Declarers)
+	} else {
+		fmt.Fprintf(t, "latency\t-\tnothing was detected\n")
+	}
 	fmt.Fprintf(t, "control frames\t%.1f\tper deadlock\n", r.ControlFrames)
 	if err := t.Flush(); err != nil {
 		return err
