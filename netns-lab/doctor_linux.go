@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/netspace"
+	"softswitch/unit"
 )
 
 // Check is one requirement of a lab on the machine.
@@ -177,7 +178,7 @@ func checkNamespaceDir() Check {
 		return c.result(fmt.Errorf("%s cannot be written: %w", dir, err), "")
 	}
 	names, err := filepath.Glob(filepath.Join(NamespaceDir, "*"))
-	return c.result(err, fmt.Sprintf("%s can be written and holds %d namespaces", dir, len(names)))
+	return c.result(err, fmt.Sprintf("%s can be written and holds %s", dir, unit.Count(len(names), "namespace")))
 }
 
 // checkKernel warns of kernels whose veth can stop a transmit queue for ever, which
@@ -216,7 +217,7 @@ func checkBacklog() Check {
 	if err != nil {
 		return c.result(err, "")
 	}
-	return c.result(nil, fmt.Sprintf("%d frames a CPU, a lab raises it to %d; %d frames lost since boot", now, max(now, DefaultBacklog), drops))
+	return c.result(nil, fmt.Sprintf("%s a CPU, a lab raises it to %d; %s lost since boot", unit.Count(now, "frame"), max(now, DefaultBacklog), unit.Count(drops, "frame")))
 }
 
 func checkCores() Check {

@@ -27,6 +27,7 @@ import (
 	"io"
 
 	"softswitch/link/auth"
+	"softswitch/unit"
 )
 
 // Options are the settings of Decode. The zero value prints lines for people.
@@ -144,7 +145,7 @@ func (c *counts) add(rec Record) {
 
 func (c *counts) summary() string {
 	s := fmt.Sprintf("%s: %d PFC, %d 802.3x PAUSE, %s, %d malformed, %d other",
-		counted(c.frames, "frame"), c.of[KindPFC], c.of[KindPause], counted(c.of[KindITSY]+c.of[KindDiagnosis], "ITSY message"), c.of[KindMalformed], c.other)
+		unit.Count(c.frames, "frame"), c.of[KindPFC], c.of[KindPause], unit.Count(c.of[KindITSY]+c.of[KindDiagnosis], "ITSY message"), c.of[KindMalformed], c.other)
 	if n := c.of[KindCLCM]; n > 0 {
 		s += fmt.Sprintf("; %d CLCM", n)
 	}
@@ -154,10 +155,3 @@ func (c *counts) summary() string {
 	return s
 }
 
-// counted is "1 frame", or "2 frames".
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprint(n, " ", what)
-}

@@ -42,7 +42,7 @@ var Figures = []Figure{
 	{"response_dropped_bytes", "their bytes", sum, func(v *Verdict) any { return v.ResponseDroppedBytes }},
 	{"policed", "frames dropped to handle a trigger", sum, func(v *Verdict) any { return v.Policed }},
 	{"incomplete_arp", "lossless frames not flooded", nil, func(v *Verdict) any { return v.IncompleteARP }},
-	{"dropped_of_named", "of `response_dropped` and `policed`, frames of flows that a cause names ([verdict.md](verdict.md#dropped_of))", sum, func(v *Verdict) any { return v.dropped(true) }},
+	{"dropped_of_named", "of `response_dropped` and `policed`, frames of flows that a cause names", sum, func(v *Verdict) any { return v.dropped(true) }},
 	{"dropped_of_others", "those of other flows", sum, func(v *Verdict) any { return v.dropped(false) }},
 	{"actions", "actions that systems took", nil, func(v *Verdict) any { return len(v.Actions) }},
 	{"refusals", "actions that they wanted to take and could not", nil, func(v *Verdict) any { return len(v.Refusals) }},

@@ -418,7 +418,7 @@ func (m *model) state(at unit.Time) State {
 		m.declared = nil
 	}
 	if m.left > 0 {
-		s.Log = append(s.Log, Entry{s.T, "note", fmt.Sprintf("and %d more events", m.left)})
+		s.Log = append(s.Log, Entry{s.T, "note", fmt.Sprintf("and %s", unit.Count(m.left, "more event"))})
 	}
 	if m.zero > m.origin {
 		s.Zero = ms(m.zero - m.origin)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"softswitch/unit"
 )
 
 // Show is runs of one scenario, and the acts in which a page tells of them.
@@ -113,7 +115,7 @@ func pausedText(s *State) string {
 	case 1:
 		return "one link is paused"
 	default:
-		return fmt.Sprintf("%d links are paused", n)
+		return fmt.Sprintf("%s are paused", unit.Count(n, "link"))
 	}
 }
 

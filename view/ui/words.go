@@ -91,7 +91,7 @@ func (m *model) words(s *State) string {
 		parts = append(parts, text)
 	}
 	if s.Lost > 0 {
-		tell("%d lossless frames were lost.", s.Lost)
+		tell("Lost: %s.", unit.Count(s.Lost, "lossless frame"))
 	}
 	return strings.Join(parts, " ")
 }
