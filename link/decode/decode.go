@@ -154,4 +154,3 @@ func (c *counts) summary() string {
 	}
 	return s
 }
-

@@ -225,7 +225,7 @@ of a live lab, and of live labs, which slow the scenario down as far as necessar
 
 Exit status: 0 the results agree wherever a live lab can play; 1 not, or no run of some
 scenario was valid; 2 a scenario could not be played.`,
-		Example:           "  sudo softswitch lab worlds scenarios/*.yaml",
+		Example:           "  sudo softswitch lab worlds scenarios/*.yaml   # about 15 min",
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.FilesAndNames,
 	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
