@@ -9,6 +9,17 @@ import (
 	"time"
 )
 
+// Count returns a number of things in words: "1 switch", "2 switches".
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if strings.HasSuffix(what, "ch") || strings.HasSuffix(what, "s") {
+		what += "e"
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
 // rateUnits are the units of a rate from the smallest on, with their powers of ten.
 var rateUnits = [...]struct {
 	name  string

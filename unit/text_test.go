@@ -84,3 +84,14 @@ func TestJSON(t *testing.T) {
 		t.Error("a rate of fast")
 	}
 }
+
+func TestCount(t *testing.T) {
+	for want, got := range map[string]string{
+		"0 links": Count(0, "link"), "1 link": Count(1, "link"), "2 links": Count(2, "link"),
+		"1 switch": Count(1, "switch"), "3 SONiC switches": Count(3, "SONiC switch"), "5 losses": Count(5, "loss"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -95,7 +95,7 @@ func TestKeysOfALab(t *testing.T) {
 	b.awaitFrame(file, func(rec decode.Record) bool {
 		return rec.Interface == "s2:to-s1" && rec.ITSY != nil && rec.ITSY.Auth != ""
 	})
-	if r := b.run(b.command("auth", "rotate", "--name", b.name)); r.code != 0 || !strings.Contains(r.stderr, "1 links have new keys") {
+	if r := b.run(b.command("auth", "rotate", "--name", b.name)); r.code != 0 || !strings.Contains(r.stderr, "1 link: new keys") {
 		t.Fatalf("auth rotate: exit status %d, %q", r.code, r.stderr)
 	}
 	now := b.keys("s1", "s2")

@@ -291,7 +291,7 @@ const shown = 20
 // WriteText writes the report for people.
 func (r *Report) WriteText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "fabric\t%d switches, %d links between them, %d hosts that may send, %d subnets\n", r.Switches, r.Links, r.Hosts, r.Subnets)
+	fmt.Fprintf(w, "fabric\t%s, %s between them, %s that may send, %s\n", unit.Count(r.Switches, "switch"), unit.Count(r.Links, "link"), unit.Count(r.Hosts, "host"), unit.Count(r.Subnets, "subnet"))
 	for _, text := range r.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", text)
 	}

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"softswitch/internal/stat"
+	"softswitch/unit"
 )
 
 // WriteText writes the report for people.
@@ -35,7 +36,7 @@ func (r *CausesReport) WriteText(w io.Writer) error {
 		return err
 	}
 	if n := len(r.Failures); n > 0 {
-		fmt.Fprintf(&b, "\nfailures  %d files in %s\n", n, path.Dir(r.Failures[0]))
+		fmt.Fprintf(&b, "\nfailures  %s in %s\n", unit.Count(n, "file"), path.Dir(r.Failures[0]))
 	}
 	for line := range strings.Lines(b.String()) {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {

@@ -272,8 +272,8 @@ func (o *Outcome) String() string {
 	if o.Invalid != "" {
 		return "invalid: " + o.Invalid
 	}
-	return fmt.Sprintf("%d deadlocks, %d missed; declared %d true, %d false, %d premature, %d late",
-		len(o.Knots), o.Missed(), o.True, o.FalsePositives, o.Premature, o.Late)
+	return fmt.Sprintf("%s, %d missed; declared %d true, %d false, %d premature, %d late",
+		unit.Count(len(o.Knots), "deadlock"), o.Missed(), o.True, o.FalsePositives, o.Premature, o.Late)
 }
 
 // Comment is the text at the head of a failure's file; o is the outcome of c, and

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"softswitch/internal/stat"
+	"softswitch/unit"
 )
 
 // DetectionReport sums up the outcomes of many cases.
@@ -185,6 +186,6 @@ func (r *DetectionReport) WriteText(w io.Writer) error {
 	if len(r.Failures) > 0 {
 		where = " in " + path.Dir(r.Failures[0])
 	}
-	_, err := fmt.Fprintf(w, "failures         %d files%s\n", len(r.Failures), where)
+	_, err := fmt.Fprintf(w, "failures         %s%s\n", unit.Count(len(r.Failures), "file"), where)
 	return err
 }
