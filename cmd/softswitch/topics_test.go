@@ -112,6 +112,12 @@ func TestManual(t *testing.T) {
 			t.Errorf("%s begins with\n%.300s", page, text)
 		}
 	}
+	if _, err := os.Stat(filepath.Join(dir, "softswitch-gen.1")); err == nil {
+		t.Error("a page for a command that is hidden")
+	}
+	if sweep, err := os.ReadFile(filepath.Join(dir, "softswitch-sweep.1")); err != nil || !strings.Contains(string(sweep), "latency_ns") {
+		t.Errorf("softswitch-sweep.1 has no list of columns: %v", err)
+	}
 	if sections[".5"] != 3 {
 		t.Errorf("pages by section: %v", sections)
 	}
