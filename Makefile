@@ -228,15 +228,16 @@ DATA = $(DESTDIR)$(PREFIX)/share
 LUADIR ?= $(PREFIX)/share/softswitch
 install: build man
 	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/softswitch
-	install -d $(DATA)/man/man1
+	install -d $(DATA)/man/man1 $(DATA)/man/man5
 	install -m 644 build/man/*.1 $(DATA)/man/man1
+	install -m 644 build/man/*.5 $(DATA)/man/man5
 	$(BIN) completion bash | install -D -m 644 /dev/stdin $(DATA)/bash-completion/completions/softswitch
 	$(BIN) completion zsh | install -D -m 644 /dev/stdin $(DATA)/zsh/site-functions/_softswitch
 	$(BIN) completion fish | install -D -m 644 /dev/stdin $(DATA)/fish/vendor_completions.d/softswitch.fish
 	install -D -m 644 view/wireshark/itsy.lua $(DESTDIR)$(LUADIR)/itsy.lua
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/softswitch $(DATA)/man/man1/softswitch.1 $(DATA)/man/man1/softswitch-*.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/softswitch $(DATA)/man/man1/softswitch.1 $(DATA)/man/man1/softswitch-*.1 $(DATA)/man/man5/softswitch-*.5
 	rm -f $(DATA)/bash-completion/completions/softswitch $(DATA)/zsh/site-functions/_softswitch
 	rm -f $(DATA)/fish/vendor_completions.d/softswitch.fish $(DESTDIR)$(LUADIR)/itsy.lua
 

@@ -45,6 +45,11 @@ func Lab(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer
 	if opt.Sharing, err = opt.Sharing.Of(plan); err != nil {
 		return nil, err
 	}
+	if opt.Nodes == nil {
+		if err := netnslab.Allowed(); err != nil { // before anything is measured or said
+			return nil, err
+		}
+	}
 	if w := lab.LogWarning(plan); w != "" {
 		fmt.Fprintln(out, "warning:", w)
 	}
@@ -165,7 +170,7 @@ func (opt *LabOptions) up(ctx context.Context, plan *scenario.Plan, out io.Write
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "building a lab of %d switches, %s, %s\n", len(plan.Switches), unit.Count(len(plan.Hosts), "host"), unit.Count(len(plan.Links), "link"))
+	fmt.Fprintf(out, "building a lab of %s, %s, %s\n", unit.Count(len(plan.Switches), "switch"), unit.Count(len(plan.Hosts), "host"), unit.Count(len(plan.Links), "link"))
 	desc.Replace, desc.Passing = opt.Replace, !opt.Keep
 	return netnslab.Up(ctx, desc, out)
 }

@@ -25,7 +25,7 @@ var Figures = []Figure{
 	{"onset_ns", "of the first deadlock, from the start of the run", spread[unit.Time], func(v *Verdict) any { return when(v.Deadlock, v.Onset) }},
 	{"detected", "true if a declaration was", runs, func(v *Verdict) any { return v.first().TruePositive }},
 	{"latency_ns", "of the first true declaration, from the onset of its deadlock", spread[unit.Time], func(v *Verdict) any { return when(v.first().TruePositive, v.first().Latency) }},
-	{"trigger", "the node that the first true declaration names", nil, func(v *Verdict) any { return when(v.first().TruePositive, v.first().Trigger.Node) }},
+	{"initial_trigger", "the node that the first true declaration names", nil, func(v *Verdict) any { return when(v.first().TruePositive, v.first().Trigger.Node) }},
 	{"detections", "declarations, right or wrong", nil, func(v *Verdict) any { return len(v.Detections) }},
 	{"false_positives", "declarations that never came true", sum, func(v *Verdict) any { return v.FalsePositives }},
 	{"premature", "declarations that came true later", sum, func(v *Verdict) any { return v.Premature }},
