@@ -73,9 +73,12 @@ func (m *model) causeText(c *detect.Cause) string {
 		what = "link " + m.w.links[dir/2].Name + ", which went down"
 	case dir >= 0:
 		what += " at " + m.w.arrow(dir)
-		where = ", off the loop"
-		if c.OnLoop {
+		switch {
+		case c.Type == detect.CauseRouting: // is a loop
+		case c.OnLoop:
 			where = ", on the loop"
+		default:
+			where = ", off the loop"
 		}
 	}
 	if flows := m.flowNames(c); flows != "" {

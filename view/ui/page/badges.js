@@ -79,16 +79,16 @@ function drawTags(s) {
   $("tags").replaceChildren();
   taken = nodes.map((n) => rect(n.p, 2 * n.s.w + 4, 2 * n.s.h + 4));
   const d = s.declared;
-  drawCause(d);
+  drawCause(s);
   for (const i of s.storms || []) tag(i, "‖∞ STORM", "storm", 92, 1).setAttribute("data-storm", topo.nodes[i].name);
   for (const i of s.slow_hosts || []) tag(i, "SLOW", "storm", 56, 1).setAttribute("data-slow", topo.nodes[i].name);
   if (d) tag(d.node, d.true ? "declared it" : "declared, not true", "finder", d.true ? 92 : 140, 1);
 }
 
 // drawCause marks the likely cause where its place is known, else what is declared to be the initial trigger.
-function drawCause(d) {
-  const i = starred(d);
-  if (d && d.cause_dir >= 0) write(along(lanes[d.cause_dir], 0.3), CAUSE, "trigger", 150).setAttribute("data-cause", arrow(d.cause_dir));
+function drawCause(s) {
+  const d = s.declared, i = starred(d);
+  if (d && d.cause_dir >= 0) write(along(lanes[d.cause_dir], (s.down || []).includes(d.cause_dir >> 1) ? 0.6 : 0.3), CAUSE, "trigger", 150).setAttribute("data-cause", arrow(d.cause_dir));
   else if (i >= 0 && i === d.cause_host) tag(i, CAUSE, "trigger", 150, -1).setAttribute("data-cause", topo.nodes[i].name);
   else if (i >= 0) tag(i, "★ INITIAL TRIGGER", "trigger", 172, -1).setAttribute("data-trigger", topo.nodes[i].name);
 }

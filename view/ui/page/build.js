@@ -7,7 +7,7 @@ function build() {
   sizes();
   document.title = topo.title + " – softswitch";
   $("title").textContent = topo.title;
-  $("world").textContent = topo.world;
+  $("world").textContent = topo.world === "live" && !isLive() ? "recorded" : topo.world;
   for (const g of ["lanes", "badges", "nodes", "travel", "tags", "entries", "pick"]) $(g).replaceChildren();
   chosen = null;
   buildLanes();
