@@ -2,40 +2,56 @@
 // Badges on links and tags at nodes. None lies on another, on a node, or off the drawing: each takes the
 // first of its places that is free.
 
-let taken = []; // boxes in which something is drawn
+const CELL = 60;
+let taken = new Map(); // boxes in which something is drawn, by the cells of the drawing that they touch
 
 const rect = (p, w, h) => ({ left: p.x - w / 2, right: p.x + w / 2, top: p.y - h / 2, bottom: p.y + h / 2 });
-const shared = (a, b) => Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) * Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
 const presented = () => document.body.classList.contains("present");
 
+// cells are those that a box touches.
+function* cells(b) {
+  for (let x = Math.floor(b.left / CELL); x <= b.right / CELL; x++) for (let y = Math.floor(b.top / CELL); y <= b.bottom / CELL; y++) yield 1000 * x + y;
+}
+
+function occupy(box) {
+  for (const c of cells(box)) taken.has(c) ? taken.get(c).push(box) : taken.set(c, [box]);
+}
+
+// under is how much of a box is taken.
+function under(a) {
+  let sum = 0;
+  for (const c of cells(a)) for (const b of taken.get(c) || []) {
+    const w = Math.min(a.right, b.right) - Math.max(a.left, b.left), h = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (w > 0 && h > 0) sum += w * h;
+  }
+  return sum;
+}
+
 // settle finds the first of some places at which something so large lies on nothing, if need be
-// drawn smaller, or else that at which it lies on least; and takes it.
+// drawn smaller, or else that at which it lies on least; and occupies it.
 function settle(places, w, h, large) {
   let best = null;
-  for (const k of [large, large * 0.8, large * 0.65]) {
-    for (const at of places) {
+  for (const k of [large, large * 0.8, large * 0.65, large * 0.5]) {
+    for (const at of places()) {
       const p = { x: Math.min(W - (k * w) / 2 - 2, Math.max((k * w) / 2 + 2, at.x)), y: Math.min(H - (k * h) / 2 - 2, Math.max((k * h) / 2 + 2, at.y)) };
-      const box = rect(p, k * w + 2, k * h + 2);
-      let under = 0;
-      for (const t of taken) under += shared(box, t);
-      if (!best || under < best.under) best = { p, k, box, under };
-      if (under === 0) {
-        taken.push(box);
+      const box = rect(p, k * w + 2, k * h + 2), on = under(box);
+      if (!best || on < best.on) best = { p, k, box, on };
+      if (on === 0) {
+        occupy(box);
         return best;
       }
     }
   }
-  taken.push(best.box);
+  occupy(best.box);
   return best;
 }
 
 const SLIDE = Array.from({ length: 45 }, (_, i) => ((i & 1 ? 1 : -1) * ((i + 1) >> 1)) / 50);
 
 // along are places on a lane, the nearest to a part of its way first, and then beside it.
-function along(lane, part) {
-  const way = SLIDE.map((by) => part + by).filter((t) => t >= 0.03 && t <= 0.97);
-  return [0, 16, -16, 28, -28].flatMap((by) => way.map((t) => lane.point(t, by)));
-}
+const along = (lane, part) => function* () {
+  for (const aside of [0, 16, -16, 32, -32, 48, -48, 64, -64]) for (const by of SLIDE) if (part + by >= 0.03 && part + by <= 0.97) yield lane.point(part + by, aside);
+};
 
 function badge(places, w, h, attrs, ...kids) {
   const { p, k } = settle(places, w, h, presented() ? 1.5 : 1);
@@ -77,7 +93,8 @@ function drawDown(i) {
 
 function drawTags(s) {
   $("tags").replaceChildren();
-  taken = nodes.map((n) => rect(n.p, 2 * n.s.w + 4, 2 * n.s.h + 4));
+  taken = new Map();
+  for (const n of nodes) occupy(rect(n.p, 2 * n.s.w + 4, 2 * n.s.h + 4));
   const d = s.declared;
   drawCause(s);
   for (const i of s.storms || []) tag(i, "‖∞ STORM", "storm", 92, 1).setAttribute("data-storm", topo.nodes[i].name);
@@ -104,7 +121,7 @@ function tag(i, text, cls, width, side) {
   const n = nodes[i], large = tagScale();
   const up = n.s.h + (TAG * large) / 2 + 5, aside = n.s.w + (width * large) / 2 + 5;
   const places = [[0, up * side], [0, -up * side], [aside, 0], [-aside, 0], [aside, up * side], [-aside, up * side], [aside, -up * side], [-aside, -up * side]];
-  return write(places.map(([x, y]) => ({ x: n.p.x + x, y: n.p.y + y })), text, cls, width);
+  return write(() => places.map(([x, y]) => ({ x: n.p.x + x, y: n.p.y + y })), text, cls, width);
 }
 
 // write writes a tag at one of some places.
