@@ -160,9 +160,9 @@ figures: build
 show-acts:
 	rm -f build/screenshots/film-*.png
 	go test -count=1 ./play -run TestShow$$ -rewrite
-	for n in 1 2 3 4 5 6 7 8 9; do convert build/screenshots/act-$$n.png -colors 64 -strip docs/show-acts/act-$$n.png || exit 1; done
+	for n in 1 2 3 4 5 6 7 8 9; do convert build/screenshots/act-$$n.png +dither -colors 200 -strip docs/show-acts/act-$$n.png || exit 1; done
 	mkdir -p docs/failures
-	for n in links loop storm slow; do convert build/screenshots/failure-$$n.png -colors 32 -strip docs/failures/$$n.png || exit 1; done
+	for n in links loop storm slow; do convert build/screenshots/failure-$$n.png +dither -colors 200 -strip docs/failures/$$n.png || exit 1; done
 	convert -delay 25 -loop 0 build/screenshots/film-*.png -delay 200 $$(ls build/screenshots/film-*.png | tail -1) -resize 800x -colors 24 -layers OptimizePlus docs/cured.gif
 
 # The course of docs/learn.md, from simulations, with the replays of its steps.

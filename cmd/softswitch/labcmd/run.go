@@ -164,7 +164,7 @@ of pauses, and show how the deadlock forms and is detected; then remove everythi
 scenario is fattree-on-loop, which is built in. A lab of the same name that is already up
 is removed only with --replace.
 
---show plays it three times, without a response, with "drop" and with "drop+trigger", and
+--show plays it three times, without a response, with "drop" and with "cure", and
 presents the runs as acts on a page: the space bar continues, P enlarges the page for an
 audience, B shows the first and the last run side by side, Home returns to the start.
 
