@@ -1,4 +1,5 @@
-# The few commands of daily work. `make` alone builds.
+# The few commands of daily work. `make` alone builds. Times are on two processors that do nothing
+# else; CONTRIBUTING.md has those of all targets.
 
 BIN := bin/softswitch
 
@@ -44,7 +45,7 @@ TOOLS := curl=curl ethtool=ethtool ping=iputils-ping tcpdump=tcpdump tshark=tsha
 GOTEST = go test -vet=off -ldflags=-s -exec $(CURDIR)/internal/testkit/cpu-time.sh
 export CPU_LOG := $(CURDIR)/build/cpu-time.tsv
 
-# Everything that can be checked in minutes. Tests that need root or a tool skip with their reason where
+# Everything that can be checked in minutes, about seven. Tests that need root or a tool skip with their reason where
 # it is missing; run as root to miss none. At its end internal/testkit/cpu-time.sh names the packages
 # that take too much processor time.
 test: build
@@ -83,13 +84,13 @@ docs-check: build
 	DOCS=1 go test -count=1 -vet=off -run '^(TestGuides|TestGuidesLive|TestDocsCurrent)$$' ./cmd/softswitch
 
 # What make test plays a part of, as a whole: all cases, seeds, sizes, looks, documents and blocks of
-# guides. Half an hour on two processors; as root, to miss none.
+# guides: about 15 min. As root, to miss none.
 long: build
 	LONG=1 go test -count=1 -vet=off -timeout 1h -p 1 $$(grep -rlE 'testkit\.(Sized|Long|LongOnly|Docs)\(' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	go test -count=1 -vet=off -timeout 20m -p 1 $(RACE)
 	$(BIN) sim fuzz --n 10000 --seed 1 --detector itsy
 
-# The race detector on every package: ten minutes.
+# The race detector on every package: about 10 min.
 race:
 	CGO_ENABLED=1 go test -timeout 15m -p 1 -race -short ./...
 
@@ -99,8 +100,8 @@ demo: build
 	@scripts/need.sh ip=iproute2
 	$(if $(filter-out 0,$(shell id -u)),sudo) $(BIN) demo $(if $(NAME),--name $(NAME))
 
-# fattree-on-loop RUNS times with a compiler beside it: how many runs are valid. Needs root, and ten
-# minutes for a hundred.
+# fattree-on-loop RUNS times with a compiler beside it: how many runs are valid. Needs root, and
+# about 10 min for a hundred.
 RUNS := 100
 busy: build
 	@while :; do GOMAXPROCS=1 go build -a -p 1 -o /dev/null ./cmd/softswitch; done & beside=$$!; \
@@ -131,13 +132,13 @@ congested: build
 	go test -count=1 -v -timeout 24h ./cmd/softswitch -run 'TestLongCongestion$$' -congestion $(CONGESTED)
 
 # Runs to which something happens at a random moment, HARMS of them: nothing is left behind. Needs
-# root, and a quarter of an hour for two hundred.
+# root, and about 15 min for two hundred.
 HARMS := 200
 harms: build
 	go test -count=1 -v -timeout 24h ./cmd/softswitch -run 'TestHarmAtAnyMoment$$' -harms $(HARMS)
 
 # A lab under lossless load whose nodes are killed and started again, RESTARTS times: connections go on,
-# neighbours are let go, no frame is lost. Needs root, and some minutes for two hundred.
+# neighbours are let go, no frame is lost. Needs root, and about 4 min for two hundred.
 RESTARTS := 200
 restarts: build
 	go test -count=1 -v -timeout 24h ./cmd/softswitch -run 'TestRestartsUnderLoad$$' -restarts $(RESTARTS)
@@ -159,9 +160,9 @@ figures: build
 show-acts:
 	rm -f build/screenshots/film-*.png
 	go test -count=1 ./play -run TestShow$$ -rewrite
-	for n in 1 2 3 4 5 6 7 8 9; do convert build/screenshots/act-$$n.png -colors 64 -strip docs/show-acts/act-$$n.png || exit 1; done
+	for n in 1 2 3 4 5 6 7 8 9; do convert build/screenshots/act-$$n.png +dither -colors 200 -strip docs/show-acts/act-$$n.png || exit 1; done
 	mkdir -p docs/failures
-	for n in links loop storm slow; do convert build/screenshots/failure-$$n.png -colors 32 -strip docs/failures/$$n.png || exit 1; done
+	for n in links loop storm slow; do convert build/screenshots/failure-$$n.png +dither -colors 200 -strip docs/failures/$$n.png || exit 1; done
 	convert -delay 25 -loop 0 build/screenshots/film-*.png -delay 200 $$(ls build/screenshots/film-*.png | tail -1) -resize 800x -colors 24 -layers OptimizePlus docs/cured.gif
 
 # The course of docs/learn.md, from simulations, with the replays of its steps.
@@ -170,7 +171,7 @@ learn:
 
 # How often the named causes of deadlocks are right, planted and random ones, and what curing
 # them does, the files docs/figures/causes-*.txt and responses.txt: the same byte for byte,
-# wherever they are made. Half an hour on two processors. A false alarm in a control, which ends
+# wherever they are made: about 30 min. A false alarm in a control, which ends
 # with 1, is in them.
 CAUSES := 1144
 cause: build
@@ -179,30 +180,30 @@ cause: build
 	$(BIN) sim fuzz --mode response --n 2150 --seed 3303 --response cure,drop+trigger > docs/figures/responses.txt
 
 # Every interleaving of small fabrics that run the exact detector, the table
-# docs/figures/proof.md, and all faults that are put into it on purpose: ten minutes on two
-# processors that do nothing else, and 9 GB.
+# docs/figures/proof.md, and all faults that are put into it on purpose: about 10 min, and
+# 9 GB.
 prove:
 	go test -count=1 -v -timeout 2h -parallel 2 -run 'TestProof|TestMutants' ./detect/itsy -prove
 
 # What the oracle says of logs by several clocks against what it says by one, the file
-# docs/figures/clocks.txt: the same byte for byte, wherever it is made. Five minutes on two
-# processors.
+# docs/figures/clocks.txt: the same byte for byte, wherever it is made: about
+# 5 min.
 clocks: build
 	$(BIN) sim fuzz --mode clocks --n 10000 --seed 2026 > docs/figures/clocks.txt
 
-# Every scenario simulated and on namespaces, the table of docs/worlds.md. Needs root
-# and a quarter of an hour on a machine that does nothing else.
+# Every scenario simulated and on namespaces, the table of docs/lab.md. Needs root,
+# about 15 min, and a machine that does nothing else.
 worlds: build
 	$(BIN) lab worlds scenarios/*.yaml > docs/figures/worlds.md
 
 # The scenarios that deadlock, with RDMA traffic and congestion control:
-# docs/congestion-control.md. Eight minutes on two processors; the figure of how connections
+# docs/congestion-control.md. About 8 min; the figure of how connections
 # come to equal shares is one of make figures.
 congestion: build
 	$(BIN) compare traffic --runs 30 --markdown docs/congestion-control.md > /dev/null
 
 # Every scenario against every system: docs/comparison.md, and build/comparison.html
-# with all figures and plots.
+# with all figures and plots. About 10 min.
 comparison: build
 	$(BIN) compare --runs 30 --markdown docs/comparison.md --html build/comparison.html
 
@@ -227,19 +228,20 @@ DATA = $(DESTDIR)$(PREFIX)/share
 LUADIR ?= $(PREFIX)/share/softswitch
 install: build man
 	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/softswitch
-	install -d $(DATA)/man/man1
+	install -d $(DATA)/man/man1 $(DATA)/man/man5
 	install -m 644 build/man/*.1 $(DATA)/man/man1
+	install -m 644 build/man/*.5 $(DATA)/man/man5
 	$(BIN) completion bash | install -D -m 644 /dev/stdin $(DATA)/bash-completion/completions/softswitch
 	$(BIN) completion zsh | install -D -m 644 /dev/stdin $(DATA)/zsh/site-functions/_softswitch
 	$(BIN) completion fish | install -D -m 644 /dev/stdin $(DATA)/fish/vendor_completions.d/softswitch.fish
 	install -D -m 644 view/wireshark/itsy.lua $(DESTDIR)$(LUADIR)/itsy.lua
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/softswitch $(DATA)/man/man1/softswitch.1 $(DATA)/man/man1/softswitch-*.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/softswitch $(DATA)/man/man1/softswitch.1 $(DATA)/man/man1/softswitch-*.1 $(DATA)/man/man5/softswitch-*.5
 	rm -f $(DATA)/bash-completion/completions/softswitch $(DATA)/zsh/site-functions/_softswitch
 	rm -f $(DATA)/fish/vendor_completions.d/softswitch.fish $(DESTDIR)$(LUADIR)/itsy.lua
 
-# The fat-tree part on namespaces. Needs root and five minutes on a machine that does
+# The fat-tree part on namespaces. Needs root, about 5 min, and a machine that does
 # nothing else.
 comparison-live: build
 	$(BIN) compare --world live --markdown docs/comparison-live.md --html build/comparison-live.html

@@ -14,6 +14,7 @@ import (
 	"softswitch/link"
 	"softswitch/link/merge"
 	"softswitch/node/client"
+	"softswitch/unit"
 )
 
 // Capture captures what all nodes of a lab send and receive, as one pcapng in the order of time:
@@ -55,7 +56,7 @@ func (c *Capture) Begin(ctx context.Context) (run func() (whole bool, err error)
 		}
 		return nil, err
 	}
-	fmt.Fprintf(c.Log, "capturing on %s; Ctrl-C ends it\n", count(len(sources), "node"))
+	fmt.Fprintf(c.Log, "capturing on %s; Ctrl-C ends it\n", unit.Count(len(sources), "node"))
 	return func() (bool, error) { return c.write(ctx, out, sources, offset) }, nil
 }
 
@@ -120,19 +121,11 @@ func (c *Capture) summary(nodes int, r merge.Result) {
 	case len(c.over) > 0:
 		fmt.Fprintf(c.Log, "ended meanwhile: %s\n", strings.Join(c.over, ", "))
 	}
-	fmt.Fprintf(c.Log, "%s written, %d missed", count(int(r.Frames), "frame"), r.Missed)
+	fmt.Fprintf(c.Log, "%s written, %d missed", unit.Count(int(r.Frames), "frame"), r.Missed)
 	if r.Late > 0 {
 		fmt.Fprintf(c.Log, ", %d not in the order of time", r.Late)
 	}
 	fmt.Fprintln(c.Log)
-}
-
-// count formats "1 node" or "2 nodes".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // outputPatience is how long a write of the output may take after the user has ended the

@@ -50,7 +50,7 @@ func (l *logger) init(sink func([]event.Event)) {
 }
 
 func warn(n *Node, s loss) {
-	n.opt.Warn("port %s: %d frames were not sent: %v", s.port.opt.Name, s.frames, s.err)
+	n.opt.Warn("port %s: %s not sent: %v", s.port.opt.Name, unit.Count(s.frames, "frame"), s.err)
 }
 
 func (l *logger) wake() {

@@ -293,7 +293,7 @@ func TestFrameErrorSkipsOne(t *testing.T) {
 	}
 	b.Sync()
 	w := b.warnings()
-	if len(w) != 1 || !strings.HasPrefix(w[0], "port p1: 1 frames were not sent: link: write \"p1\": a frame of 80 bytes: not this one") {
+	if len(w) != 1 || !strings.HasPrefix(w[0], "port p1: 1 frame not sent: link: write \"p1\": a frame of 80 bytes: not this one") {
 		t.Errorf("%d warnings, the first of %q; want one that names port and reason", len(w), w)
 	}
 	if s := b.Stats(1); s.Lost != 10 || s.Sent < 90 {
@@ -348,7 +348,7 @@ func TestOtherErrorsOfWriteAreCounted(t *testing.T) {
 	}
 	b.wantConserved(1)
 	b.Sync()
-	if s, w := b.Stats(1), b.warnings(); s.Lost == 0 || len(w) != 1 || !strings.Contains(w[0], "frames were not sent: a wire fell off") {
+	if s, w := b.Stats(1), b.warnings(); s.Lost == 0 || len(w) != 1 || !strings.Contains(w[0], "frames not sent: a wire fell off") {
 		t.Errorf("%d frames were lost, and these warnings given: %q; want some, and one", s.Lost, w)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/safefile"
+	"softswitch/unit"
 )
 
 // AgentSocket is the control socket in the run directory of an attached node on which its
@@ -65,7 +66,7 @@ func Attach(ctx context.Context, lab Lab, relay []string, progress io.Writer) (*
 		if err := st.attach(ctx, relay); err != nil {
 			return nil, fmt.Errorf("netnslab: lab %s: %w", lab.Name, errors.Join(err, st.remove(st.Boot, progress)))
 		}
-		fmt.Fprintf(progress, "lab %s: %d nodes reached in %v\n", st.Name, len(st.Nodes), time.Since(began).Round(time.Millisecond))
+		fmt.Fprintf(progress, "lab %s: %s reached in %v\n", st.Name, unit.Count(len(st.Nodes), "node"), time.Since(began).Round(time.Millisecond))
 		return st, nil
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/netspace"
+	"softswitch/unit"
 )
 
 // Check is one requirement of a lab on the machine.
@@ -95,15 +96,15 @@ func (c Check) result(err error, detail string) Check {
 	return c
 }
 
-func checkCapabilities() Check {
-	c := Check{Name: "capabilities", Needed: true, Remedy: "run with sudo, or play without root: `softswitch demo --rootless`"}
+// Allowed returns an error, which is fs.ErrPermission, if this process may not build a lab.
+func Allowed() error {
 	var status procfs.ProcStatus
 	self, err := procfs.Self()
 	if err == nil {
 		status, err = self.NewStatus()
 	}
 	if err != nil {
-		return c.result(err, "")
+		return err
 	}
 	var missing []string
 	for _, want := range []struct {
@@ -114,10 +115,27 @@ func checkCapabilities() Check {
 			missing = append(missing, want.name)
 		}
 	}
-	if missing != nil {
-		return c.result(fmt.Errorf("user %d lacks %s", os.Getuid(), strings.Join(missing, ", ")), "")
+	if missing == nil {
+		return nil
 	}
-	return c.result(nil, fmt.Sprintf("user %d has CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN", os.Getuid()))
+	return &lackError{os.Getuid(), missing}
+}
+
+// lackError is the fault of a user without capabilities.
+type lackError struct {
+	user    int
+	missing []string
+}
+
+func (l *lackError) Error() string {
+	return fmt.Sprintf("user %d lacks %s", l.user, strings.Join(l.missing, ", "))
+}
+
+func (l *lackError) Is(err error) bool { return err == fs.ErrPermission }
+
+func checkCapabilities() Check {
+	c := Check{Name: "capabilities", Needed: true, Remedy: "run with sudo, or play without root: `softswitch demo --rootless`"}
+	return c.result(Allowed(), fmt.Sprintf("user %d has CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN", os.Getuid()))
 }
 
 // inThrowAway runs fn in a temporary namespace.
@@ -177,7 +195,7 @@ func checkNamespaceDir() Check {
 		return c.result(fmt.Errorf("%s cannot be written: %w", dir, err), "")
 	}
 	names, err := filepath.Glob(filepath.Join(NamespaceDir, "*"))
-	return c.result(err, fmt.Sprintf("%s can be written and holds %d namespaces", dir, len(names)))
+	return c.result(err, fmt.Sprintf("%s can be written and holds %s", dir, unit.Count(len(names), "namespace")))
 }
 
 // checkKernel warns of kernels whose veth can stop a transmit queue for ever, which
@@ -216,7 +234,7 @@ func checkBacklog() Check {
 	if err != nil {
 		return c.result(err, "")
 	}
-	return c.result(nil, fmt.Sprintf("%d frames a CPU, a lab raises it to %d; %d frames lost since boot", now, max(now, DefaultBacklog), drops))
+	return c.result(nil, fmt.Sprintf("%s a CPU, a lab raises it to %d; %s lost since boot", unit.Count(now, "frame"), max(now, DefaultBacklog), unit.Count(drops, "frame")))
 }
 
 func checkCores() Check {

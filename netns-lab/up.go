@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"softswitch/internal/safefile"
+	"softswitch/unit"
 )
 
 // StepError says at which step making a lab failed. The lab was then rolled back;
@@ -172,7 +173,7 @@ func build(ctx context.Context, st *State, steps []Step, progress io.Writer) (*S
 		fmt.Fprintf(progress, "lab %s: step %d failed: rolling back\n", st.Name, i+1)
 		return nil, &StepError{Number: i + 1, Of: len(steps), Step: steps[i].String(), Err: errors.Join(err, st.remove(st.Boot, progress))}
 	}
-	fmt.Fprintf(progress, "lab %s: %d nodes, %d links up in %v\n", st.Name, len(st.Nodes), len(st.Links), time.Since(began).Round(time.Millisecond))
+	fmt.Fprintf(progress, "lab %s: %s, %s up in %v\n", st.Name, unit.Count(len(st.Nodes), "node"), unit.Count(len(st.Links), "link"), time.Since(began).Round(time.Millisecond))
 	return st, nil
 }
 

@@ -167,7 +167,7 @@ func (s *story) reroute(e Entry, out unit.NodePort) {
 	s.reroutes[out] = r
 	routes := "1 route"
 	if r.routes > 1 {
-		routes = fmt.Sprintf("%d routes", r.routes)
+		routes = fmt.Sprintf("%s", unit.Count(r.routes, "route"))
 	}
 	s.moments[r.moment].What = fmt.Sprintf("%s rerouted by %s", routes, s.fabric.LinkName(out))
 }
@@ -201,7 +201,7 @@ func (s *story) finish(r *Result) []Moment {
 	s.openings(r)
 	for i, f := range r.Findings {
 		if i == momentsOfFindings {
-			s.tell(f.told, "%d more declarations follow", len(r.Findings)-i)
+			s.tell(f.told, "then %s", unit.Count(len(r.Findings)-i, "more declaration"))
 			break
 		}
 		s.tell(f.told, "%s", s.finding(r, f))
@@ -214,7 +214,7 @@ func (s *story) finish(r *Result) []Moment {
 func (s *story) openings(r *Result) {
 	for i, in := range r.Openings {
 		if i == momentsOfOpenings {
-			s.tell(in.From, "%d more waits that open by themselves follow", len(r.Openings)-i)
+			s.tell(in.From, "then %s in a circle that opened by themselves", unit.Count(len(r.Openings)-i, "more wait"))
 			return
 		}
 		links := s.fabric.LinkNames(r.History.At(in.From).Opening)

@@ -45,6 +45,11 @@ func Lab(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer
 	if opt.Sharing, err = opt.Sharing.Of(plan); err != nil {
 		return nil, err
 	}
+	if opt.Nodes == nil {
+		if err := netnslab.Allowed(); err != nil { // before anything is measured or said
+			return nil, err
+		}
+	}
 	if w := lab.LogWarning(plan); w != "" {
 		fmt.Fprintln(out, "warning:", w)
 	}
@@ -155,7 +160,7 @@ func OpenPage(ctx context.Context, name, listen string, out io.Writer) (*ui.Page
 // up builds the lab, or makes one of the nodes that are there.
 func (opt *LabOptions) up(ctx context.Context, plan *scenario.Plan, out io.Writer) (*netnslab.State, error) {
 	if opt.Nodes != nil {
-		fmt.Fprintf(out, "reaching %d nodes\n", len(plan.Switches)+len(plan.Hosts))
+		fmt.Fprintf(out, "reaching %s\n", unit.Count(len(plan.Switches)+len(plan.Hosts), "node"))
 		return opt.Nodes.Attach(ctx, plan, !opt.Keep, opt.Replace, out)
 	}
 	desc, err := lab.DescribeHere(plan, lab.Options{
@@ -165,7 +170,7 @@ func (opt *LabOptions) up(ctx context.Context, plan *scenario.Plan, out io.Write
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "building a lab of %d switches, %d hosts, %d links\n", len(plan.Switches), len(plan.Hosts), len(plan.Links))
+	fmt.Fprintf(out, "building a lab of %s, %s, %s\n", unit.Count(len(plan.Switches), "switch"), unit.Count(len(plan.Hosts), "host"), unit.Count(len(plan.Links), "link"))
 	desc.Replace, desc.Passing = opt.Replace, !opt.Keep
 	return netnslab.Up(ctx, desc, out)
 }

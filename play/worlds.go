@@ -104,7 +104,7 @@ func (t *Table) Same() bool {
 
 // WriteText writes the table in Markdown.
 func (t *Table) WriteText(out io.Writer) error {
-	fmt.Fprintf(out, "| scenario | detector | simulated | with live timing, %d seeds | slower | live, %d runs | same |\n|---|---|---|---|---:|---|---|\n", t.Seeds, t.Runs)
+	fmt.Fprintf(out, "| scenario | detector | simulated | with live timing, %s | slower | live, %s | same |\n|---|---|---|---|---:|---|---|\n", unit.Count(t.Seeds, "seed"), unit.Count(t.Runs, "run"))
 	for i := range t.Rows {
 		if _, err := fmt.Fprintln(out, &t.Rows[i]); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (r *Row) String() string {
 		same = "yes"
 	}
 	if r.Invalid > 0 {
-		live += fmt.Sprintf(" (%d runs not valid)", r.Invalid)
+		live += fmt.Sprintf(" (%s not valid)", unit.Count(r.Invalid, "run"))
 	}
 	return fmt.Sprintf("| `%s` | %s | %s | %v | %d | %s | %s |", r.Scenario, r.Detector, r.Sim, r.Timed, r.Slow, live, same)
 }

@@ -189,7 +189,7 @@ func (p *parser) warnPools(s *Scenario) {
 	for _, text := range short.Keys {
 		who := short.Of[text][0]
 		if more := len(short.Of[text]) - 1; more > 0 {
-			who = fmt.Sprintf("%s and %d more switches", who, more)
+			who = fmt.Sprintf("%s and %s", who, unit.Count(more, "more switch"))
 		}
 		s.Warnings = append(s.Warnings, p.At("buffer.headroom_pool", who+": "+text).String())
 	}

@@ -59,7 +59,7 @@ func TestHeadroomOfLinks(t *testing.T) {
 		{"a larger rx_buffer", "delay: 1us", "host: {rx_buffer: 1048576}\n", "to-h1:30720 to-s2:30720 to-s1:30720 to-h2:30720 h1:1048576 h2:1048576", ""},
 		{
 			"a pool", "delay: 2us", "buffer: {headroom_pool: {ratio: 4}}\n", "to-h1:55296! to-s2:55296! to-s1:55296! to-h2:55296! h1:221184 h2:221184",
-			"long.yaml:8: buffer.headroom_pool: s1 and 1 more switches: 50176 bytes, and all 4 groups at once can need 200704 in addition to the 10240 of each port: in an incast lossless frames can be lost although each port has what its link needs",
+			"long.yaml:8: buffer.headroom_pool: s1 and 1 more switch: 50176 bytes, and all 4 groups at once can need 200704 in addition to the 10240 of each port: in an incast lossless frames can be lost although each port has what its link needs",
 		},
 		{
 			"a platform for shorter frames", "mtu: 9216\n  cable: 5m", "platform: sn2700\n", "to-h1:30720 to-s2:30720 to-s1:30720 to-h2:30720 h1:131072 h2:131072",

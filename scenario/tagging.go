@@ -63,16 +63,16 @@ type TaggingSwitch struct {
 
 // TaggingChange is a priority and what it becomes.
 type TaggingChange struct {
-	From unit.Priority `json:"from"`
-	To   unit.Priority `json:"to"`
+	From unit.Priority `json:"from_priority"`
+	To   unit.Priority `json:"to_priority"`
 }
 
 // TaggedFlow is a flow's path and the priority in which it leaves each switch on it.
 type TaggedFlow struct {
 	Flow     string      `json:"flow"`
-	Lossless bool        `json:"lossless"`
+	Lossless bool        `json:"stays_lossless"`
 	Arrives  bool        `json:"arrives"`
-	Hops     []TaggedHop `json:"hops"` // the first 16
+	Hops     []TaggedHop `json:"path"` // the first 16
 }
 
 // TaggedHop is a switch that a flow leaves in a priority.

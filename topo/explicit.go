@@ -63,7 +63,7 @@ func Explicit(nodes []ExplicitNode, links [][2]string) (*Fabric, error) {
 
 func checkExplicit(nodes []ExplicitNode, links [][2]string) (fs Faults) {
 	if len(nodes) > maxExplicit {
-		return Faults{{Index: maxExplicit, Text: fmt.Sprintf("%d nodes: at most %d", len(nodes), maxExplicit)}}
+		return Faults{{Index: maxExplicit, Text: fmt.Sprintf("%s: at most %d", unit.Count(len(nodes), "node"), maxExplicit)}}
 	}
 	index, degree := map[string]int{}, make([]int, len(nodes))
 	for i, n := range nodes {

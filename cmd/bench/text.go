@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"softswitch/unit"
 )
 
 // WriteText writes the result as a table for people.
@@ -68,7 +70,7 @@ func (r *ForwardResult) explain(w io.Writer) {
 
 // WriteText writes the result as a table for people.
 func (r *FloorResult) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "One %d-byte frame round a ring of %d processes, each a bare read and write; %d laps each.\n\n", r.FrameBytes, r.Hops, r.Laps)
+	fmt.Fprintf(w, "One %d-byte frame round a ring of %d processes, each a bare read and write; %s each.\n\n", r.FrameBytes, r.Hops, unit.Count(r.Laps, "lap"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "laps\tleast us\tmedian us\tp90 us\tgreatest us\t\n")
 	for _, row := range []struct {

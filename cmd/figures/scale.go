@@ -103,17 +103,17 @@ func (r *Result) Clean() bool {
 // WriteText writes the result for people.
 func (r *Result) WriteText(w io.Writer) error {
 	for _, f := range r.Fabrics {
-		fmt.Fprintf(w, "%s: %d switches with %d ports, %d hosts, %d links, %d flows\n", f.Fabric, f.Switches, f.Ports, f.Hosts, f.Links, f.Flows)
+		fmt.Fprintf(w, "%s: %s with %d ports, %s, %s, %s\n", f.Fabric, unit.Count(f.Switches, "switch"), f.Ports, unit.Count(f.Hosts, "host"), unit.Count(f.Links, "link"), unit.Count(f.Flows, "flow"))
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(t, "  deadlocks\t%d planted, %d formed, %d detected by %s, %d missed\n", f.Planted, f.Deadlocks, f.Detected, r.Detector, f.FalseNegatives)
 		fmt.Fprintf(t, "  alarms\t%d false, %d premature\n", f.FalsePositives, f.Premature)
 		fmt.Fprintf(t, "  latency\tat most %.1f us\n", float64(f.LatencyMax)/1e3)
-		fmt.Fprintf(t, "  time\t%.1f s to build, %.1f s to run %d frame-hops\n", f.Build, f.Run, f.FrameHops)
+		fmt.Fprintf(t, "  time\t%.1f s to build, %.1f s to run %s\n", f.Build, f.Run, unit.Count(f.FrameHops, "frame-hop"))
 		fmt.Fprintf(t, "  memory\t%.2f GiB at most\n", float64(f.PeakMemory)/(1<<30))
 		fmt.Fprintf(t, "  detector\t%d B a switch, %d B a switch and priority; the buffer manager's accounts %d B\n", f.DetectorBytes, f.DetectorBytesPerPriority, f.CounterBytes)
 		t.Flush()
 	}
-	_, err := fmt.Fprintf(w, "in all %.1f s on %d processors, %.2f GiB at most\n", r.Wall, r.Processors, float64(r.PeakMemory)/(1<<30))
+	_, err := fmt.Fprintf(w, "in all %.1f s on %s, %.2f GiB at most\n", r.Wall, unit.Count(r.Processors, "processor"), float64(r.PeakMemory)/(1<<30))
 	return err
 }
 

@@ -54,7 +54,7 @@ func TestStranger(t *testing.T) {
 	}{
 		{"", "", true},
 		{"auth: accept", "", true},
-		{"auth: strict", "s1--s2: s1 has refused 1 control frames: 1 without a tag", false},
+		{"auth: strict", "s1--s2: s1 has refused 1 control frame: 1 without a tag", false},
 	} {
 		t.Run(c.auth, func(t *testing.T) {
 			b := newBed(t)
@@ -95,7 +95,7 @@ func TestKeysOfALab(t *testing.T) {
 	b.awaitFrame(file, func(rec decode.Record) bool {
 		return rec.Interface == "s2:to-s1" && rec.ITSY != nil && rec.ITSY.Auth != ""
 	})
-	if r := b.run(b.command("auth", "rotate", "--name", b.name)); r.code != 0 || !strings.Contains(r.stderr, "1 links have new keys") {
+	if r := b.run(b.command("auth", "rotate", "--name", b.name)); r.code != 0 || !strings.Contains(r.stderr, "new keys on 1 link") {
 		t.Fatalf("auth rotate: exit status %d, %q", r.code, r.stderr)
 	}
 	now := b.keys("s1", "s2")

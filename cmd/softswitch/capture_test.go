@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -44,10 +45,10 @@ func (b *bed) capture(args ...string) *started {
 }
 
 // records is what softswitch reads in a capture, by frame number.
-func (b *bed) records(file string) map[int]decode.Record {
+func (b *bed) records(file string, args ...string) map[int]decode.Record {
 	b.Helper()
 	records := map[int]decode.Record{}
-	r := b.run(b.command("decode", "--json", file))
+	r := b.run(b.command(append([]string{"decode", "--json", file}, args...)...))
 	for line := range strings.Lines(r.stdout) {
 		var rec decode.Record
 		if err := json.Unmarshal([]byte(line), &rec); err != nil {
@@ -327,7 +328,53 @@ func TestEveryLabelIsShown(t *testing.T) {
 	if diagnosesShown != diagnoses || diagnoses == 0 {
 		t.Errorf("%d laps and quests are shown, of %d; want all of them, and some", diagnosesShown, diagnoses)
 	}
+	b.wantSameNames(file, records)
 	if len(records) < 100 || home == 0 {
 		t.Errorf("%d frames of flow control, %d labels that came home; want more", len(records), home)
+	}
+}
+
+// wantSameNames: a copy of the capture, of which Wireshark has made a pcap without interfaces, shows with
+// the scenario's names what the capture, whose records these are, shows of itself; of a frame that was
+// sent, the sender is the interface.
+func (b *bed) wantSameNames(file string, records map[int]decode.Record) {
+	b.Helper()
+	dir := b.TempDir()
+	foreign := filepath.Join(dir, "foreign.pcap")
+	outputLines(b.T, "tshark", "-r", file, "-F", "pcap", "-w", foreign)
+	named := b.records(foreign, "--names", "fattree-on-loop")
+	if len(named) != len(records) {
+		b.Fatalf("the copy has %d frames of flow control, the capture %d", len(named), len(records))
+	}
+	for number, rec := range records {
+		other := named[number]
+		if !reflect.DeepEqual(rec.ITSY, other.ITSY) || !reflect.DeepEqual(rec.Diagnosis, other.Diagnosis) {
+			b.Errorf("frame %d: the capture says %+v %+v, the copy %+v %+v", number, rec.ITSY, rec.Diagnosis, other.ITSY, other.Diagnosis)
+		}
+		if i := rec.ITSY; i != nil && i.Initiator.Node != 0 && i.Initiator.Name == "" {
+			b.Errorf("frame %d: the initiator has no name", number)
+		}
+	}
+
+	if r := b.run(b.command("decode", "wireshark", "--dir", dir, "--names", "fattree-on-loop")); r.code != 0 {
+		b.Fatalf("decode wireshark: exit status %d", r.code)
+	}
+	show := func(file string, args ...string) []string {
+		return outputLines(b.T, "tshark", append([]string{"-2", "-n", "-X", "lua_script:../../view/wireshark/itsy.lua", "-r", file, "-Y", "macc || itsy", "-T", "fields"}, args...)...)
+	}
+	own := show(file, "-e", "frame.number", "-e", "_ws.col.Info", "-e", "frame.packet_flags_direction", "-e", "frame.interface_name")
+	given := show(foreign, "-o", "itsy.names:"+filepath.Join(dir, "fattree-on-loop.names"), "-e", "frame.number", "-e", "_ws.col.Info", "-e", "itsy.sender")
+	if len(own) != len(given) || len(own) == 0 {
+		b.Fatalf("tshark shows %d frames of the capture, %d of the copy", len(own), len(given))
+	}
+	for i := range own {
+		o, g := strings.Split(own[i], "\t"), strings.Split(given[i], "\t")
+		if o[0] != g[0] || o[1] != g[1] {
+			b.Errorf("tshark shows %q of the capture, %q of the copy", o, g)
+		}
+		number, _ := strconv.Atoi(g[0])
+		if sent := o[2] == "0x00000002"; sent && g[2] != o[3] || g[2] != named[number].SrcName || g[2] == "" {
+			b.Errorf("frame %s was sent by %s; tshark says %q, decode %q", o[0], o[3], g[2], named[number].SrcName)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"softswitch/internal/testkit"
 )
@@ -26,6 +27,8 @@ import (
 //
 // What is simulated comes out the same each time, and is compared byte for byte. What
 // differs from run to run of a live command is named in varying, and only there.
+//
+// A command that takes longer than ten seconds has its time beside it: saysTime.
 //
 // With -rewrite (make guides) what does not fit is replaced by what came.
 
@@ -158,9 +161,10 @@ type guide struct {
 	path   string
 	page   []string
 	tree   string
-	live   bool     // live commands are played too
-	beside *started // a command that goes on in another terminal
-	change []func() // to the page, first line first
+	live   bool          // live commands are played too
+	took   time.Duration // by the last command; its processor time where that is less, for others run beside it
+	beside *started      // a command that goes on in another terminal
+	change []func()      // to the page, first line first
 }
 
 func newGuide(t *testing.T, path string, page []string, live bool) *guide {
@@ -212,6 +216,9 @@ func (g *guide) playBlock(b block) {
 			want = b.exit
 		}
 		shown, got := b.lines[c.from:c.to], g.typed(c.command, v, want)
+		if err := saysTime(c.command, g.took); err != nil {
+			g.Errorf("%s:%d: %v", g.path, b.line+c.from, err)
+		}
 		err := fits(shown, got, v)
 		switch {
 		case err == nil:
@@ -280,6 +287,7 @@ func (g *guide) shell(command string) *exec.Cmd {
 func (g *guide) typed(command string, v varies, exit int) (lines []string) {
 	g.Helper()
 	if v.beside != "" {
+		g.took = 0
 		g.beside = g.start(g.shell("exec " + command))
 		g.beside.await(v.beside)
 		return nil
@@ -310,6 +318,7 @@ func (g *guide) typed(command string, v varies, exit int) (lines []string) {
 // guides' lab.
 func (g *guide) answer(command string, v varies) (code int, text string) {
 	g.Helper()
+	g.took = 0
 	if v.until != "" {
 		s := g.start(g.shell("exec " + command))
 		s.await(v.until)
@@ -320,7 +329,9 @@ func (g *guide) answer(command string, v varies) (code int, text string) {
 		var out bytes.Buffer
 		cmd := g.shell(command)
 		cmd.Stdout, cmd.Stderr = &out, &out
+		begun := time.Now()
 		code = g.status(cmd.Run())
+		g.took = min(time.Since(begun), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		text = out.String()
 	}
 	text = strings.NewReplacer(g.name, "ss", g.tree, "/home/ada").Replace(text)

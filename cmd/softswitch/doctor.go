@@ -35,7 +35,7 @@ run, lose no lossless frame, and deliver to the receivers what their links carry
 
 Exit status: 0 no requirement is missing, or a rate is held; 1 a requirement is missing,
 or no rate is held; 2 the check failed.`,
-		Example: "  softswitch doctor\n  sudo softswitch doctor --lab k=4\n  sudo softswitch doctor --lab k=4 --mtu 9000 --runs 10 --json",
+		Example: "  softswitch doctor\n  sudo softswitch doctor --lab k=4   # about 1 min\n  sudo softswitch doctor --lab k=4 --mtu 9000 --runs 10 --json   # about 4 min",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if fabric != "" {

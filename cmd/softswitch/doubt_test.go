@@ -60,7 +60,7 @@ func TestFullRunDirectory(t *testing.T) {
 	b.smallRunDir()
 	s := b.playing(b.lasting(), "running until")
 	rest := b.fill()
-	b.wantDoubt(s.end(), "s1: event log: write ", "no space left on device", "events are missing")
+	b.wantDoubt(s.end(), "s1: event log: write ", "no space left on device", "events missing")
 	if err := os.Remove(rest); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestFullRunDirectory(t *testing.T) {
 func TestFullLog(t *testing.T) {
 	b := newBed(t)
 	r := b.run(b.command("lab", "run", "testdata/congested.yaml", "--name", b.name, "--set", "duration=6s", "--set", "events[0].rate=90Mbit/s", "--log-limit", "1"))
-	b.wantDoubt(r, "leaf0: event log: it is full: live.log_limit_mib is 1; ", " events are missing")
+	b.wantDoubt(r, "leaf0: event log: it is full: live.log_limit_mib is 1; ", " events missing")
 	before, said, _ := strings.Cut(r.stderr, "running until")
 	if !strings.Contains(before, "warning: the event log of ") || !strings.Contains(before, "live.log_limit_mib is 1: ") || !strings.Contains(before, "--log-limit ") {
 		b.Error("no warning before the run")

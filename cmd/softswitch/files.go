@@ -21,6 +21,8 @@ import (
 	"softswitch/oracle/verdict"
 	"softswitch/play/validate"
 	"softswitch/scenario/load"
+	"softswitch/topo"
+	"softswitch/unit"
 	"softswitch/view/plot"
 )
 
@@ -114,19 +116,29 @@ not be computed, for example for a topology without levels.`,
 
 func decodeCommand() *cobra.Command {
 	var opt decode.Options
-	var keysFile string
+	var keysFile, scenario string
 	c := &cobra.Command{
 		Use:   "decode FILE|-",
 		Short: "Print the PFC and ITSY frames of a pcap or pcapng",
 		Long: `Print the PFC, 802.3x PAUSE and ITSY message frames of a capture, a line each,
 and count the others. "-" reads standard input, also from a capture in progress.
 
+Labels call a port by numbers, such as 9.2. Captures of softswitch have its name;
+for others, such as tcpdump's, --names takes it from the lab's scenario, and names
+the senders too.
+
 With --keys each line ends with the verdict on its tag: believed, wrong, missing, or
 unknown (no hello has told the sender's counter yet).`,
 		Example: `  softswitch decode core0.pcapng
-  sudo ip netns exec ss-core0 tcpdump -U -i to-agg0-0 -w - | softswitch decode -`,
+  sudo ip netns exec ss-core0 tcpdump -U -i to-agg0-0 -w - | softswitch decode -
+  softswitch decode --names fattree-on-loop port.pcap`,
 		Args: cli.Arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if scenario != "" {
+				if opt.Names, err = portNames(scenario, args[0]); err != nil {
+					return err
+				}
+			}
 			if keysFile != "" {
 				if opt.Keys, err = node.LoadKeys(keysFile); err != nil {
 					return err
@@ -152,7 +164,41 @@ unknown (no hello has told the sender's counter yet).`,
 	c.Flags().BoolVar(&opt.JSON, "json", false, "print JSON lines")
 	c.Flags().StringVar(&keysFile, "keys", "", "file of the keys of authenticated links, to judge the tags")
 	c.MarkFlagFilename("keys")
+	namesFlag(c, &scenario)
 	return c
+}
+
+// namesFlag adds the flag --names, the scenario of which ports have their names.
+func namesFlag(c *cobra.Command, scenario *string) {
+	c.Flags().StringVar(scenario, "names", "", "scenario, FILE|NAME, whose names of ports are shown")
+	c.RegisterFlagCompletionFunc("names", cli.FilesAndNames)
+}
+
+// portNames are the names of the ports of a scenario. It refuses standard input if that is other, too.
+func portNames(file, other string) ([]decode.PortName, error) {
+	if file == "-" && other == "-" {
+		return nil, errors.New("--names -: standard input is the capture; name a file")
+	}
+	data, err := cli.ReadScenario(file)
+	if err != nil {
+		return nil, err
+	}
+	defer cli.Reading(cli.Called(file))()
+	s, err := load.Scenario(cli.Called(file), data)
+	if err != nil {
+		return nil, err
+	}
+	var names []decode.PortName
+	for _, n := range s.Fabric.Nodes {
+		for i, p := range n.Ports {
+			name := decode.PortName{MAC: p.MAC, Name: n.Name + ":" + p.Name}
+			if n.Kind == topo.Switch {
+				name.Number = unit.NodePort{Node: n.ID, Port: unit.Port(i)}
+			}
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 func replayCommand() *cobra.Command {

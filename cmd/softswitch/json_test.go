@@ -144,6 +144,13 @@ func (b *bed) wantJSON(command string, r result) {
 			b.Errorf("%s --json: value %d: %v", command, values, err)
 			return
 		}
+		if strings.HasPrefix(command, "show ") || strings.HasPrefix(command, "pfcwd ") { // by switch
+			for _, of := range v.(map[string]any) {
+				b.wantOneKind(command, of)
+			}
+			continue
+		}
+		b.wantOneKind(command, v)
 	}
 }
 

@@ -11,9 +11,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
@@ -44,16 +41,7 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 		c, nodecmd.Host(), replayCommand(), taggerCommand(), plotCommand(), simcmd.Merge(), labcmd.Attack(),
 		cli.Group(&cobra.Command{Use: "wireshark"}, wiresharkCommand("install")),
 	)
-	c.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help [COMMAND]", RunE: help})
+	c.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help [COMMAND|TOPIC]", ValidArgs: topicNames(), RunE: help})
 	c.CompletionOptions.HiddenDefaultCmd = true
-	return cli.Program(c)
-}
-
-// help runs `softswitch help COMMAND`, which equals `softswitch COMMAND --help`.
-func help(cmd *cobra.Command, args []string) error {
-	c, rest, err := cmd.Root().Find(args)
-	if err != nil || len(rest) > 0 {
-		return fmt.Errorf("help: no command %q; see `%s --help`", strings.Join(args, " "), cmd.Root().Name())
-	}
-	return c.Help()
+	return cli.Program(c, topicNames()...)
 }

@@ -204,7 +204,7 @@ func TestOnLoopUndetected(t *testing.T) {
 	if !v.Deadlock || v.FalseNegatives != 1 || len(v.Detections) != 0 || v.Detector != "none" || r.code != cli.ExitUnmet {
 		t.Errorf("exit status %d, verdict %s", r.code, r.stdout)
 	}
-	if want := []string{"detected: 1 deadlocks were not declared"}; !slices.Equal(v.Reasons, want) {
+	if want := []string{"detected: 1 deadlock not declared"}; !slices.Equal(v.Reasons, want) {
 		t.Errorf("reasons %q, want %q", v.Reasons, want)
 	}
 	wantExit(t, v, r)

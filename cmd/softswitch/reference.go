@@ -20,29 +20,52 @@ type referenceFile struct {
 	Text []byte
 }
 
-// referenceFiles generates the schemas and reference pages of the file formats from the types in
-// source and the comments on them. In the reference pages, text above generatedMark is written by hand
-// and is kept.
-//
-//	scenario, node/config, oracle/verdict --> internal/schema --> docs/schema, docs/*.md
-func referenceFiles(source string) ([]referenceFile, error) {
+// topicFolder has the texts of `softswitch help TOPIC` for kinds of files.
+const topicFolder = "cmd/softswitch/topics"
+
+// described is a format of files that users write.
+type described struct {
+	format          schema.Format
+	name, reference string // its page in docs
+	read            *schema.Object
+}
+
+// readFormats reads the formats of files that users write, from the types in source and the comments on
+// them.
+func readFormats(source string) ([]described, error) {
 	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario", "host")
+	if err != nil {
+		return nil, err
+	}
+	formats := []described{
+		{format: scenario.Format(load.Known()), name: "scenario", reference: "docs/scenarios.md"},
+		{format: config.SwitchFormat(), name: "switch", reference: "docs/configuration.md"},
+		{format: config.HostFormat(), name: "host", reference: "docs/configuration.md"},
+	}
+	for i := range formats {
+		formats[i].read = schema.Read(formats[i].format, comments)
+	}
+	return formats, nil
+}
+
+// referenceFiles generates the schemas, reference pages and help topics of the file formats from the
+// types in source and the comments on them. In the reference pages, text above generatedMark is written by
+// hand and is kept.
+//
+//	scenario, node/config, oracle/verdict --> internal/schema --> docs/schema, docs/*.md, topics/*.txt
+func referenceFiles(source string) ([]referenceFile, error) {
+	formats, err := readFormats(source)
 	if err != nil {
 		return nil, err
 	}
 	var files []referenceFile
 	references := map[string][]byte{}
-	for _, f := range []struct {
-		format          schema.Format
-		name, reference string
-	}{
-		{scenario.Format(load.Known()), "scenario", "docs/scenarios.md"},
-		{config.SwitchFormat(), "switch", "docs/configuration.md"},
-		{config.HostFormat(), "host", "docs/configuration.md"},
-	} {
-		o := schema.Read(f.format, comments)
-		files = append(files, referenceFile{"docs/schema/" + f.name + ".json", o.JSON(f.format.Title)})
-		references[f.reference] = append(references[f.reference], o.Markdown(f.name)...)
+	for _, f := range formats {
+		files = append(
+			files, referenceFile{"docs/schema/" + f.name + ".json", f.read.JSON(f.format.Title)},
+			referenceFile{topicFolder + "/" + f.name + ".txt", f.read.Page(f.name)},
+		)
+		references[f.reference] = append(references[f.reference], f.read.Markdown(f.name)...)
 	}
 	files = append(files, referenceFile{"docs/schema/verdict.json", verdict.Schema()})
 	for _, path := range []string{"docs/scenarios.md", "docs/configuration.md"} {

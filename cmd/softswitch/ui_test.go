@@ -54,7 +54,7 @@ func TestDemoUI(t *testing.T) {
 	tab.Shot("live-deadlock")
 	for what, expr := range map[string]string{
 		"a loop of four links":  "document.querySelectorAll('#lanes .lane.core').length === 4",
-		"its initial trigger":   "document.querySelector('[data-trigger]') !== null",
+		"where it comes from":   "document.querySelector('[data-cause], [data-trigger]') !== null",
 		"pauses":                "document.querySelectorAll('[data-paused]').length > 4",
 		"the loop in words":     "/DEADLOCK of priority 3 .* wait for one another/.test($('words').textContent)",
 		"a state without it":    "states.some((s) => !s.deadlock)",

@@ -89,7 +89,7 @@ func (sc Script) WantFinding(at unit.Time, where unit.NodeID) Found {
 	sc.Helper()
 	if len(sc.Findings) != 1 {
 		sc.LogTraces()
-		sc.Fatalf("%d findings %+v, want 1", len(sc.Findings), sc.Findings)
+		sc.Fatalf("%s %+v, want 1", unit.Count(len(sc.Findings), "finding"), sc.Findings)
 	}
 	f := sc.Findings[0]
 	if f.At != at || f.Switch != where {

@@ -10,7 +10,7 @@ import (
 // made lossy when the deadlock is broken. The routes that locked once are there still, and
 // so are other loops through the same switches: these watch their turns between switches,
 // for a time, and make lossy each that begins to hold its upstream, before a loop can
-// close. What nobody presses on stays lossless. docs/cure.md has what this is worth.
+// close. What nobody presses on stays lossless. docs/systems.md has what this is worth.
 
 // cureTurn makes the turn from priority group i to the queue of p lossy.
 func (r *responder) cureTurn(now unit.Time, c *priority, i, p unit.Port) {

@@ -12,7 +12,7 @@ import (
 // whole file: a section for every object, the whole file first, each with a table of
 // its keys.
 func (o *Object) Markdown(name string) []byte {
-	w := reference{places: map[*Object]string{}}
+	w := reference{places: map[*Object]string{}, link: func(path string) string { return fmt.Sprintf("[%s](#%s)", path, anchor(path)) }}
 	w.place(o, name)
 	for i := 0; i < len(w.order); i++ { // grows meanwhile
 		w.section(w.order[i])
@@ -25,6 +25,7 @@ type reference struct {
 	out    bytes.Buffer
 	places map[*Object]string // path of the key that an object is first the value of
 	order  []*Object
+	link   func(path string) string // to the section of an object
 }
 
 // place notes where an object is, and those below it, breadth first in the order of
@@ -93,8 +94,7 @@ func (w *reference) kind(v Value, path string) string {
 	switch {
 	case v.Object != nil:
 		w.place(v.Object, path)
-		there := w.places[v.Object]
-		return fmt.Sprintf("[%s](#%s)", there, anchor(there))
+		return w.link(w.places[v.Object])
 	case v.One:
 		return w.kind(*v.List, path) + ", or a list"
 	case v.List != nil:

@@ -3,13 +3,13 @@
 //
 //	Go types: yaml tags, schema tags --.
 //	Go source: comments ---------------+--> Read --> Object --> JSON
-//	Format: rules, names of detectors -'                    '--> Markdown
+//	Format: rules, names of detectors -'                    '--> Markdown, Page, Man
 //
 // The tags of a type also fill in its defaults and check its values: Fill and Check.
 //
 // Read in this order: Format, Object, Field and Value (this file), read.go (from
 // types), apply.go (Fill, Check), kinds.go (what a schema tag can say), comments.go (from source), json.go,
-// markdown.go.
+// markdown.go, text.go.
 //
 // A schema tag stands beside the yaml tag of a field:
 //

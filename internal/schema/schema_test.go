@@ -167,3 +167,62 @@ func TestNoSource(t *testing.T) {
 		t.Errorf("error %v, want one that names the place", err)
 	}
 }
+
+// TestPage: the reference for a terminal has each key once, with its value and what it is, in lines of 80
+// columns; the manual page has the same keys.
+func TestPage(t *testing.T) {
+	o := readLamps(t)
+	want := `LAMP
+  What gives light.
+
+  name  (name; required)
+      The lamp's own.
+
+  watt  (1 to 60; default 5)
+      Watt of the bulb. Above it, IsPaper shades burn; see colours.
+
+  colours  (0 to 1: red or green)
+
+  shade  (shade)
+
+  spares  (list of shade)
+
+  on  (rate)
+
+  socket  (E14 or E27)
+
+  do  (glow or blink)
+
+  hertz  (number)
+      How often it blinks.
+
+  do: blink  (has hertz)
+      On and off.
+
+  do: glow  (may have watt)
+
+  One of these is given: on; socket, watt.
+
+SHADE
+
+  paper  (true or false; required)
+`
+	if got := string(o.Page("lamp")); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	long := &Object{Text: strings.Repeat("word ", 40)}
+	for line := range strings.Lines(string(long.Page("x"))) {
+		if len(line) > 81 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+	man := string(o.Man("lamp", "a lamp"))
+	for _, want := range []string{".TH \"SOFTSWITCH-LAMP\" \"5\"", "\n.SH SHADE\n", "\n.TP\n\\fBwatt\\fP (1 to 60; default 5)\nWatt"} {
+		if !strings.Contains(man, want) {
+			t.Errorf("no %q in\n%s", want, man)
+		}
+	}
+	if got := roff(".so \\x\n'a-b"); got != "\\&.so \\ex\n\\&'a\\-b" {
+		t.Errorf("roff: %q", got)
+	}
+}

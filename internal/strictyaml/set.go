@@ -9,6 +9,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"softswitch/unit"
 )
 
 // Setting is a value that is read in the place of a file's own. Its faults, and those
@@ -161,7 +163,7 @@ func (s step) from(slot *ast.Node) (next *ast.Node, isNew bool, fault string) {
 	case list == nil:
 		return nil, false, "is " + describe(*slot) + ", no list"
 	case s.index > len(list.Values):
-		return nil, false, fmt.Sprintf("has %d entries: the next one is [%d]", len(list.Values), len(list.Values))
+		return nil, false, fmt.Sprintf("has %s: the next one is [%d]", unit.Count(len(list.Values), "entry"), len(list.Values))
 	case s.index == len(list.Values):
 		list.Values = append(list.Values, ast.Null(noToken()))
 		isNew = true

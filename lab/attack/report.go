@@ -10,6 +10,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/detect"
+	"softswitch/unit"
 )
 
 // Report is what was sent, and what the switches did from before the attack until after it.
@@ -106,7 +107,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			sent = append(sent, fmt.Sprintf("%s %d", k, n))
 		}
 	}
-	fmt.Fprintf(w, "%d frames in %.1f s to %s, as if from %s, seed %d\n\n", total, r.Seconds, r.To, r.From, r.Seed)
+	fmt.Fprintf(w, "%s in %.1f s to %s, as if from %s, seed %d\n\n", unit.Count(total, "frame"), r.Seconds, r.To, r.From, r.Seed)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "sent\t%d\t%s\n", total, strings.Join(sent, ", "))
 	if r.Failed > 0 {

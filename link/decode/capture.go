@@ -11,6 +11,7 @@ import (
 	"github.com/google/gopacket/pcapgo"
 
 	"softswitch/link/pcapng"
+	"softswitch/unit"
 )
 
 // maxFrame limits the length of one packet of a capture, in bytes: tcpdump's largest
@@ -32,7 +33,7 @@ type captured struct {
 // interface as "switch 5 port 2".
 type source interface {
 	next() (captured, error)
-	ports() map[NodePort]string
+	ports() map[unit.NodePort]string
 }
 
 // open distinguishes pcap and pcapng by their first four bytes.
@@ -89,7 +90,7 @@ func openPcap(r *bufio.Reader) (source, error) {
 	return s, nil
 }
 
-func (s pcapSource) ports() map[NodePort]string { return nil }
+func (s pcapSource) ports() map[unit.NodePort]string { return nil }
 
 func (s pcapSource) next() (captured, error) {
 	data, ci, err := s.r.ReadPacketData()
@@ -106,7 +107,7 @@ func (s pcapSource) next() (captured, error) {
 // ngSource is a pcapng file: interfaces with names and link types of their own.
 type ngSource struct {
 	f     *pcapng.Frames
-	known map[NodePort]string
+	known map[unit.NodePort]string
 	seen  int // interfaces
 }
 
@@ -115,16 +116,16 @@ func openPcapng(r io.Reader) (source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode: in the pcapng header: %w", err)
 	}
-	return &ngSource{f: f, known: map[NodePort]string{}}, nil
+	return &ngSource{f: f, known: map[unit.NodePort]string{}}, nil
 }
 
-func (s *ngSource) ports() map[NodePort]string { return s.known }
+func (s *ngSource) ports() map[unit.NodePort]string { return s.known }
 
 func (s *ngSource) next() (captured, error) {
 	data, ci, opt, err := s.f.Next()
 	for _, in := range s.f.Interfaces(s.seen) {
 		s.seen++
-		var at NodePort
+		var at unit.NodePort
 		if n, _ := fmt.Sscanf(in.Description, "switch %d port %d", &at.Node, &at.Port); n == 2 {
 			s.known[at] = in.Name
 		}

@@ -9,7 +9,8 @@
 //
 // Read in this order: Decode (decode.go), capture.go (where frames come from),
 // linktype.go (what is before and behind a frame), record.go (what a frame says),
-// text.go (how it is printed).
+// names.go (names of ports), text.go (how it is
+// printed).
 //
 // Invariants:
 //   - every frame of the capture is counted once: printed or other;
@@ -17,7 +18,7 @@
 //   - everything before a damaged part of the file is printed before the error;
 //   - memory does not grow with the file: one frame at a time, of bounded size.
 //
-// What it does not do: it resolves no names but those of ports that the capture has, filters nothing and judges no pause.
+// What it does not do: it looks up no names, filters nothing and judges no pause.
 package decode
 
 import (
@@ -26,6 +27,7 @@ import (
 	"io"
 
 	"softswitch/link/auth"
+	"softswitch/unit"
 )
 
 // Options are the settings of Decode. The zero value prints lines for people.
@@ -34,6 +36,8 @@ type Options struct {
 	JSON bool
 	// Keys, unless nil, are those by which the tags of frames are judged.
 	Keys auth.Keys
+	// Names are those of ports, for a capture that has none of its own.
+	Names []PortName
 }
 
 // Decode reads a pcap or pcapng capture of Ethernet frames, with their FCS or without, or
@@ -54,7 +58,7 @@ func Decode(r io.Reader, w io.Writer, opt Options) error {
 	if err != nil {
 		return err
 	}
-	p := printer{w: w, json: opt.JSON, count: counts{of: map[Kind]int{}}}
+	p := printer{w: w, json: opt.JSON, names: newNames(opt.Names), count: counts{of: map[Kind]int{}}}
 	if opt.Keys != nil {
 		p.witness = auth.NewWitness(opt.Keys)
 	}
@@ -75,6 +79,7 @@ type printer struct {
 	broken bool // writing to w has failed
 	count  counts
 
+	names   names
 	witness *auth.Witness // nil without keys
 }
 
@@ -97,7 +102,8 @@ func (p *printer) printAll(src source) error {
 			v, link := p.witness.Judge(f.data)
 			rec.Auth = &Auth{Verdict: v.String(), Link: link}
 		}
-		rec.Frame, rec.ports = p.count.frames, src.ports()
+		rec.Frame = p.count.frames
+		p.names.name(&rec, src.ports())
 		p.count.add(rec)
 		if err := p.print(rec); err != nil {
 			return err
@@ -138,8 +144,8 @@ func (c *counts) add(rec Record) {
 }
 
 func (c *counts) summary() string {
-	s := fmt.Sprintf("%d frames: %d PFC, %d 802.3x PAUSE, %d ITSY messages, %d malformed, %d other",
-		c.frames, c.of[KindPFC], c.of[KindPause], c.of[KindITSY]+c.of[KindDiagnosis], c.of[KindMalformed], c.other)
+	s := fmt.Sprintf("%s: %d PFC, %d 802.3x PAUSE, %s, %d malformed, %d other",
+		unit.Count(c.frames, "frame"), c.of[KindPFC], c.of[KindPause], unit.Count(c.of[KindITSY]+c.of[KindDiagnosis], "ITSY message"), c.of[KindMalformed], c.other)
 	if n := c.of[KindCLCM]; n > 0 {
 		s += fmt.Sprintf("; %d CLCM", n)
 	}

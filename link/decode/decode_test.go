@@ -158,7 +158,7 @@ func TestText(t *testing.T) {
 		"6 07:08:09.000005000 02:00:00:00:00:01 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 		"7 07:08:09.000006000 02:00:00:00:00:01 PFC of no priority",
 		"8 07:08:09.000007000 02:00:00:00:00:01 PFC 3:65535 4:resume; padding is no ITSY TLV: itsyhdr: wrong TLV type; want 127; it begins with 00 00 00 07 00 00 00 00",
-		"8 frames: 4 PFC, 2 802.3x PAUSE, 1 ITSY messages, 0 malformed, 1 other; 1 PFC with padding that is no ITSY TLV",
+		"8 frames: 4 PFC, 2 802.3x PAUSE, 1 ITSY message, 0 malformed, 1 other; 1 PFC with padding that is no ITSY TLV",
 	)
 }
 
@@ -209,7 +209,7 @@ func TestTagged(t *testing.T) {
 		"2 07:08:09.000001000 02:00:00:00:00:01 vlan 100 priority 4 PFC 3:65535 4:resume",
 		"3 07:08:09.000002000 02:00:00:00:00:01 vlan 20 priority 7 vlan 10 priority 0 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 		"5 07:08:09.000004000 02:00:00:00:00:01 vlan 0 priority 0 PFC 3:65535 4:resume",
-		"5 frames: 3 PFC, 0 802.3x PAUSE, 1 ITSY messages, 0 malformed, 1 other",
+		"5 frames: 3 PFC, 0 802.3x PAUSE, 1 ITSY message, 0 malformed, 1 other",
 	)
 }
 
@@ -241,7 +241,7 @@ func TestMalformed(t *testing.T) {
 			want(
 				t, out,
 				"1 07:08:09.000000000 02:00:00:00:00:01 MALFORMED: "+tt.want,
-				"1 frames: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
+				"1 frame: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
 			)
 		})
 	}
@@ -280,7 +280,7 @@ func TestFCS(t *testing.T) {
 		"1 07:08:09.000000000 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 		"2 07:08:09.000001000 02:00:00:00:00:01 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 		"3 07:08:09.000002000 02:00:00:00:00:01 vlan 100 priority 4 PFC 3:65535 4:resume",
-		"4 frames: 2 PFC, 0 802.3x PAUSE, 1 ITSY messages, 0 malformed, 1 other",
+		"4 frames: 2 PFC, 0 802.3x PAUSE, 1 ITSY message, 0 malformed, 1 other",
 	}
 	frames := [][]byte{withFCS(pfc(withTLV)), withFCS(message()), withFCS(tagged(pfc(nil), 0x8100, 0x8064)), withFCS(data())}
 	out, err := run(pcap(t, frames...), decode.Options{})
@@ -301,7 +301,7 @@ func TestFCS(t *testing.T) {
 	must(t, w.WritePacket(ci, frames[0][:60]))
 	out, err = run(linkOf(file.Bytes(), 0x24000001), decode.Options{})
 	must(t, err)
-	want(t, out, lines[0], "1 frames: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other")
+	want(t, out, lines[0], "1 frame: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other")
 
 	flags := words(2|4<<16, 4<<5, 0) // of an enhanced packet: an FCS of 4 octets
 	out, err = run(join(section, iface, block(6, join(words(0, 0, 1, 64, 64), frames[0], flags))), decode.Options{})
@@ -309,7 +309,7 @@ func TestFCS(t *testing.T) {
 	want(
 		t, out,
 		"1 00:00:00.000001000 if0 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"1 frames: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other",
+		"1 frame: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other",
 	)
 }
 
@@ -340,7 +340,7 @@ func TestCooked(t *testing.T) {
 			"2 07:08:09.000001000" + iface + " 02:00:00:00:00:01 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 			"3 07:08:09.000002000" + iface + " 02:00:00:00:00:01 802.3x PAUSE 9",
 			"4 07:08:09.000003000" + iface + " 02:00:00:00:00:01 MALFORMED: pfcframe: wrong destination address; want 01:80:c2:00:00:01; it is 00:00:00:00:00:00",
-			"7 frames: 1 PFC, 1 802.3x PAUSE, 1 ITSY messages, 1 malformed, 3 other",
+			"7 frames: 1 PFC, 1 802.3x PAUSE, 1 ITSY message, 1 malformed, 3 other",
 		}
 	}
 	out, err := run(linkOf(pcap(t, sll...), 113), decode.Options{})
@@ -366,7 +366,7 @@ func TestSnapped(t *testing.T) {
 	want(
 		t, out,
 		"1 07:08:09.000000000 02:00:00:00:00:01 MALFORMED: only 40 of its 60 bytes were captured",
-		"1 frames: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
+		"1 frame: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
 	)
 }
 
@@ -544,7 +544,7 @@ func TestOtherPcapng(t *testing.T) {
 		t, out,
 		"1 - if0 02:00:00:00:00:01 PFC 3:65535 4:resume",
 		"2 00:00:00.000001000 a?b 02:00:00:00:00:01 ITSY message checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"2 frames: 1 PFC, 0 802.3x PAUSE, 1 ITSY messages, 0 malformed, 0 other",
+		"2 frames: 1 PFC, 0 802.3x PAUSE, 1 ITSY message, 0 malformed, 0 other",
 	)
 }
 

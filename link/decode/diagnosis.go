@@ -24,5 +24,5 @@ type Diagnosis struct {
 func isDiagnosis(b []byte) bool { return len(b) > offPayload && itsy.IsMessage(b[offPayload:]) }
 
 func newDiagnosis(m itsy.Message) *Diagnosis {
-	return &Diagnosis{Kind: m.Kind, Priority: m.Priority, Owner: NodePort(m.Owner), Rank: m.Rank, Hops: m.Hops, About: m.About, Answered: m.Answered}
+	return &Diagnosis{Kind: m.Kind, Priority: m.Priority, Owner: numbered(m.Owner), Rank: m.Rank, Hops: m.Hops, About: m.About, Answered: m.Answered}
 }

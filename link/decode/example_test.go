@@ -33,5 +33,5 @@ func ExampleDecode() {
 	}
 	// Output:
 	// 1 00:00:01.000000000 02:00:00:00:00:01 PFC 3:100
-	// 1 frames: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other
+	// 1 frame: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other
 }

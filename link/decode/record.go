@@ -31,6 +31,7 @@ type Record struct {
 	Time      string `json:"time,omitempty"`      // UTC, RFC 3339 with nine digits; absent if the capture has none
 	Interface string `json:"interface,omitempty"` // absent in pcap
 	Src       string `json:"src,omitempty"`       // absent if the frame is too short
+	SrcName   string `json:"src_name,omitempty"`  // its port's, of Options.Names
 	VLAN      []Tag  `json:"vlan,omitempty"`      // outermost first
 	Kind      Kind   `json:"kind"`
 
@@ -43,8 +44,8 @@ type Record struct {
 	Reason     string     `json:"reason,omitempty"`     // KindMalformed: what is wrong
 	Auth       *Auth      `json:"auth,omitempty"`       // with Options.Keys
 
-	said  fmt.Stringer        // ITSY, CLCM or Diagnosis for people
-	ports map[NodePort]string // names of ports, as far as they are known
+	said   fmt.Stringer               // ITSY, CLCM or Diagnosis for people
+	nameOf func(unit.NodePort) string // the names of ports, "" for one that is not known
 }
 
 // Auth is what a frame's tag is worth.
@@ -82,7 +83,10 @@ type TLV struct {
 type NodePort struct {
 	Node unit.NodeID `json:"node"`
 	Port unit.Port   `json:"port"`
+	Name string      `json:"name,omitempty"` // NODE:PORT, as far as it is known
 }
+
+func numbered(p unit.NodePort) NodePort { return NodePort{Node: p.Node, Port: p.Port} }
 
 const timeFormat = "2006-01-02T15:04:05.000000000Z"
 
@@ -211,8 +215,8 @@ func parseMessage(b []byte) (fmt.Stringer, error) {
 func (rec *Record) setTLV(t itsyhdr.TLV) {
 	rec.said = t
 	rec.ITSY = &TLV{
-		Kind: t.Kind.String(), Priority: t.Priority, Flags: t.Flags, Initiator: NodePort(t.Initiator), Seq: t.Seq,
-		Trigger: NodePort(t.Trigger), Hops: t.Hops, Period: t.Period,
+		Kind: t.Kind.String(), Priority: t.Priority, Flags: t.Flags, Initiator: numbered(t.Initiator), Seq: t.Seq,
+		Trigger: numbered(t.Trigger), Hops: t.Hops, Period: t.Period,
 	}
 	if t.Auth != 0 {
 		rec.ITSY.Auth = fmt.Sprintf("%016x", t.Auth)

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -14,13 +13,16 @@ import (
 //	7 09:24:00.000123456 eth1 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 ...
 //
 // frame number, time of day in UTC ("-" if the capture has none), interface and
-// sender as far as they are known, tags, and what the frame says.
+// sender as far as they are known, the sender by its name if it has one, tags, and what the frame says.
 func (rec Record) String() string {
 	parts := []string{fmt.Sprint(rec.Frame), timeOfDay(rec.Time)}
 	if rec.Interface != "" {
 		parts = append(parts, printable(rec.Interface))
 	}
-	if rec.Src != "" {
+	switch {
+	case rec.SrcName != "":
+		parts = append(parts, printable(rec.SrcName))
+	case rec.Src != "":
 		parts = append(parts, rec.Src)
 	}
 	for _, tag := range rec.VLAN {
@@ -58,26 +60,6 @@ func (rec Record) content() string {
 		return messageName(rec.said) + " " + rec.named(rec.said.String())
 	}
 	return "MALFORMED: " + rec.Reason
-}
-
-// aPort is a port in the text of a TLV: its switch and its number there.
-var aPort = regexp.MustCompile(`\b(from|trigger) (\d+)\.(\d+)\b`)
-
-// named puts the names of ports before their numbers, where the capture has them.
-func (rec Record) named(text string) string {
-	if len(rec.ports) == 0 {
-		return text
-	}
-	return aPort.ReplaceAllStringFunc(text, func(said string) string {
-		m := aPort.FindStringSubmatch(said)
-		var at NodePort
-		fmt.Sscan(m[2]+" "+m[3], &at.Node, &at.Port)
-		name, known := rec.ports[at]
-		if !known {
-			return said
-		}
-		return fmt.Sprintf("%s %s (%s.%s)", m[1], printable(name), m[2], m[3])
-	})
 }
 
 // messageName names a message that parseMessage has read.

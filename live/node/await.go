@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,15 +15,18 @@ import (
 )
 
 // Await waits for at most that long until this network namespace has the interfaces of
-// these names, and says on w which it waits for. The error names those that have not come;
+// these names, and says on w which it waits for. With 0 it waits for none. The error names those that have not come;
 // it is that of ctx if that ends first.
 func Await(ctx context.Context, w io.Writer, names []string, wait time.Duration) error {
 	if wait < 0 {
 		return fmt.Errorf("--wait: %s: write a time that is not negative, such as 60s", wait)
 	}
 	missing := absent(names)
-	if wait == 0 || len(missing) == 0 {
-		return nil // opening them says what is wrong
+	if len(missing) == 0 {
+		return nil
+	}
+	if wait == 0 {
+		return fmt.Errorf("%s: no such network interface; this network namespace has %s; --wait waits for one", strings.Join(lists.Map(missing, strconv.Quote), ", "), strings.Join(interfaces(), ", "))
 	}
 	fmt.Fprintf(w, "waiting for %s, at most %s\n", strings.Join(missing, ", "), wait)
 	patience, stop := context.WithTimeoutCause(ctx, wait, errNotThere)

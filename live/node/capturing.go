@@ -15,6 +15,7 @@ import (
 	"softswitch/link/pcapng"
 	"softswitch/live"
 	"softswitch/node/config"
+	"softswitch/unit"
 )
 
 // CapturesMax limits how many clients a node writes captures for at once: each costs it
@@ -42,7 +43,7 @@ func (r *runner) captureToFile(path string) error {
 	r.files.capture = c
 	r.closeAtEnd("capture", func() error {
 		if missed := c.Stats().Missed; missed > 0 {
-			fmt.Fprintf(r.at.says(), "%s: capture: %d frames missed\n", r.name, missed)
+			fmt.Fprintf(r.at.says(), "%s: capture: %s missed\n", r.name, unit.Count(missed, "frame"))
 		}
 		return errors.Join(c.Close(), f.Close())
 	})
@@ -81,7 +82,7 @@ func (c *capturing) request(args json.RawMessage) (any, error) {
 	if c.clients.Add(1) > CapturesMax {
 		c.clients.Add(-1)
 		return nil, &control.Refusal{
-			Status: http.StatusServiceUnavailable, Text: fmt.Sprintf("%d captures are running; that is the limit", CapturesMax),
+			Status: http.StatusServiceUnavailable, Text: fmt.Sprintf("%s are running; that is the limit", unit.Count(CapturesMax, "capture")),
 		}
 	}
 	return control.Stream(func(conn io.ReadWriter) {

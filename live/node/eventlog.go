@@ -86,7 +86,7 @@ func (l *eventLog) state() (size int64, problem string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
-		problem = fmt.Sprintf("%v; %d events are missing", l.err, l.missing)
+		problem = fmt.Sprintf("%v; %s missing", l.err, unit.Count(l.missing, "event"))
 	}
 	return l.size, problem
 }

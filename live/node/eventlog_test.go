@@ -106,7 +106,7 @@ func TestLogOnAFullDisk(t *testing.T) {
 	if data, err := os.ReadFile(path); err == nil {
 		there = strings.Count(string(data), "\n")
 	}
-	if want := fmt.Sprintf("no space left on device; %d events are missing", (batches+1)*batch-there); there == 0 || !strings.HasSuffix(problem, want) {
+	if want := fmt.Sprintf("no space left on device; %d events missing", (batches+1)*batch-there); there == 0 || !strings.HasSuffix(problem, want) {
 		t.Errorf("%d events are there, and %q is said; want %q", there, problem, want)
 	}
 	if err := l.close(); err == nil || err.Error() != problem {
@@ -134,7 +134,7 @@ func TestLogIsBounded(t *testing.T) {
 	if want := []string{"event log: " + full + "; events are missing from now on"}; !slices.Equal(*told, want) {
 		t.Errorf("told %q, want %q", *told, want)
 	}
-	if size, problem := l.state(); problem != fmt.Sprintf("%s; %d events are missing", full, batch+1) || size > 1<<20 {
+	if size, problem := l.state(); problem != fmt.Sprintf("%s; %d events missing", full, batch+1) || size > 1<<20 {
 		t.Errorf("%d bytes, and %q is said", size, problem)
 	}
 }

@@ -254,9 +254,9 @@ func (p *player) transmit() {
 
 func transmitted(n int, next unit.Time) string {
 	if next == unit.Never {
-		return fmt.Sprintf("%d frames, ask never again", n)
+		return fmt.Sprintf("%s, ask never again", unit.Count(n, "frame"))
 	}
-	return fmt.Sprintf("%d frames, ask again at %d ns", n, next)
+	return fmt.Sprintf("%s, ask again at %d ns", unit.Count(n, "frame"), next)
 }
 
 func (p *player) sent() {

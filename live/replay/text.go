@@ -3,11 +3,13 @@ package replay
 import (
 	"fmt"
 	"io"
+
+	"softswitch/unit"
 )
 
 // WriteText writes the result for people.
 func (r *Result) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "%s %s: %d calls, %d frames, %d events", r.Kind, r.Name, r.Calls, r.Frames, r.Events)
+	fmt.Fprintf(w, "%s %s: %s, %s, %s", r.Kind, r.Name, unit.Count(r.Calls, "call"), unit.Count(r.Frames, "frame"), unit.Count(r.Events, "event"))
 	var err error
 	switch {
 	case r.Difference != nil:

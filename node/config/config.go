@@ -140,7 +140,7 @@ type PFC struct {
 	// of a third of the pause time and 10ms.
 	Refresh *unit.Time `yaml:"refresh,omitempty" schema:"time"`
 	// StormBudget is for how long a host may pause a priority of a switch, all pauses together,
-	// before it is contained: its pauses are not heeded, and its queue is lossy, until it has sent
+	// before it is contained: its pauses are ignored, and its queue is lossy, until it has sent
 	// none for as long. While the queue may send the budget refills 99 times as fast. 0s is no
 	// bound.
 	StormBudget *unit.Time `yaml:"storm_budget,omitempty" schema:"time,default=500ms"`
@@ -248,7 +248,7 @@ type Live struct {
 	LogLimit int `yaml:"log_limit_mib,omitempty" schema:"1..1048576,default=512"`
 	// LogRefreshes is which of the pauses that only repeat one the event log has: all of them, or one
 	// a second, with the number of the others. With one clock nothing is lost by that; by several,
-	// they tell how the clocks differ (docs/clocks.md).
+	// they tell how the clocks differ (docs/machines.md).
 	LogRefreshes string `yaml:"log_refreshes,omitempty" schema:"all|counted,default=all"`
 	// Pcap is the path of a pcapng file of all ports; default none.
 	Pcap string `yaml:"pcap,omitempty" schema:"path"`

@@ -15,6 +15,7 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/node/config"
+	"softswitch/unit"
 )
 
 // Limits of the HTTP server.
@@ -71,7 +72,7 @@ func inTurn(next http.Handler) http.Handler {
 		select {
 		case places <- struct{}{}:
 		default:
-			http.Error(w, fmt.Sprintf("%d scrapes are waiting, which is the most; try again", scrapesMax), http.StatusServiceUnavailable)
+			http.Error(w, fmt.Sprintf("%s are waiting, which is the most; try again", unit.Count(scrapesMax, "scrape")), http.StatusServiceUnavailable)
 			return
 		}
 		made := answer{header: w.Header(), status: http.StatusOK}

@@ -24,8 +24,8 @@ type Finding struct {
 	At      unit.Time `json:"at_ns"`
 	PG      Place     `json:"priority_group"`
 	Queue   Place     `json:"queue"`
-	Label   *Label    `json:"label"`   // nil if the detector has no labels
-	Trigger string    `json:"trigger"` // "node.port" of the initial trigger, "" if it is not known
+	Label   *Label    `json:"label"`           // nil if the detector has no labels
+	Trigger string    `json:"initial_trigger"` // "node.port" of it, "" if it is not known
 	OnLoop  bool      `json:"on_loop"`
 	// Over is when the priority group resumed or the pause of the queue ended; 0 while neither
 	// has happened: then the deadlock lasts.

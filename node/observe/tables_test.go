@@ -172,7 +172,7 @@ func TestJournalOfDeadlock(t *testing.T) {
 	wantJSON(t, j.Deadlocks(), `{"declared":0,"findings":[],"actions":[]}`)
 	j.declare(1000, 3_000_000)
 	wantJSON(t, j.Deadlocks(), `{"declared":1,"findings":[{"at_ns":3000000,"priority_group":{"port":"a","priority":3},"queue":{"port":"b","priority":3},`+
-		`"label":{"kind":"label","initiator":"","seq":4,"trigger":"","hops":0,"period":0,"flags":0},"trigger":"7.1","on_loop":true,"over_ns":0,"causes":[]}],"actions":[]}`)
+		`"label":{"kind":"label","initiator":"","seq":4,"trigger":"","hops":0,"period":0,"flags":0},"initial_trigger":"7.1","on_loop":true,"over_ns":0,"causes":[]}],"actions":[]}`)
 	j.Read([]event.Event{{At: 4e6, Type: event.Resumed, Out: 1, OutPriority: 4}, {At: 4e6, Type: event.XON, Port: 1, Priority: 3}})
 	j.wantOver(0) // another queue, another priority group
 	j.Read([]event.Event{{At: 5e6, Type: event.Expired, Out: 1, OutPriority: 3}})

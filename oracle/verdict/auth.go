@@ -6,6 +6,7 @@ import (
 
 	"softswitch/link/auth"
 	"softswitch/node/observe"
+	"softswitch/unit"
 )
 
 // countAuth fills in what is wrong with authenticated links. That frames were refused before
@@ -48,9 +49,9 @@ func (f AuthFault) String() string {
 	case !f.Agreed && n == 0:
 		text += " has had no answer from its far end, which has auth off, or is not there"
 	case !f.Agreed:
-		text += fmt.Sprintf(" and its far end do not agree; refused %d control frames", n)
+		text += fmt.Sprintf(" and its far end do not agree; refused %s", unit.Count(n, "control frame"))
 	case n > 0:
-		text += fmt.Sprintf(" has refused %d control frames", n)
+		text += fmt.Sprintf(" has refused %s", unit.Count(n, "control frame"))
 	}
 	if f.Behind > 0 {
 		parts = append(parts, "its clock went back: its far end had believed a greater counter")
@@ -68,5 +69,7 @@ func (v *Verdict) writeAuth(t *table) {
 	for i, f := range v.Auth[:min(len(v.Auth), tableAuth)] {
 		t.wrap(or("            ", i == 0, "auth        "), f.String())
 	}
-	t.more("            and %d more ends of links", len(v.Auth)-tableAuth)
+	if n := len(v.Auth) - tableAuth; n > 0 {
+		t.line("            and %s of links", unit.Count(n, "more end"))
+	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"softswitch/internal/lists"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // check sets Expected and ExpectedMet, and Reasons where it is not met. All reasons are listed, not only the
@@ -17,17 +18,17 @@ func (v *Verdict) check(want scenario.Expect) {
 		miss("deadlock: %s, expected %s", yesNo[v.Deadlock], yesNo[*want.Deadlock])
 	}
 	if want.Opens != nil && *want.Opens != (v.Openings > 0) {
-		miss("opens_by_itself: %d waits, expected %s", v.Openings, map[bool]string{true: "at least one", false: "none"}[*want.Opens])
+		miss("opens_by_itself: %s, expected %s", unit.Count(v.Openings, "wait"), map[bool]string{true: "at least one", false: "none"}[*want.Opens])
 	}
 	if want.Detected != nil {
 		v.checkDetected(*want.Detected, miss)
 	}
 	v.checkDecided(want, miss)
 	if alarms := len(v.Detections) - v.truePositives() - v.Undecided; want.FalseAlarm != nil && *want.FalseAlarm != (alarms > 0) {
-		miss("false_alarm: %d declarations were not true, expected %s", alarms, map[bool]string{true: "at least one", false: "none"}[*want.FalseAlarm])
+		miss("false_alarm: %s not true, expected %s", unit.Count(alarms, "declaration"), map[bool]string{true: "at least one", false: "none"}[*want.FalseAlarm])
 	}
 	if want.Missed != nil && *want.Missed != (v.FalseNegatives > 0) {
-		miss("missed: %d deadlocks were not declared, expected %s", v.FalseNegatives, map[bool]string{true: "at least one", false: "none"}[*want.Missed])
+		miss("missed: %s not declared, expected %s", unit.Count(v.FalseNegatives, "deadlock"), map[bool]string{true: "at least one", false: "none"}[*want.Missed])
 	}
 	for _, d := range v.Detections {
 		if d.TruePositive {
@@ -36,9 +37,9 @@ func (v *Verdict) check(want scenario.Expect) {
 	}
 	switch {
 	case want.LosslessLost == nil && v.LosslessLost > 0:
-		miss("NOT lossless: %d lossless frames lost: %s", v.LosslessLost, v.lossText())
+		miss("NOT lossless: %s lost: %s", unit.Count(v.LosslessLost, "lossless frame"), v.lossText())
 	case want.LosslessLost != nil && v.LosslessLost > *want.LosslessLost:
-		miss("lossless_lost: %d frames (%s), expected at most %d", v.LosslessLost, v.lossText(), *want.LosslessLost)
+		miss("lossless_lost: %s (%s), expected at most %d", unit.Count(v.LosslessLost, "frame"), v.lossText(), *want.LosslessLost)
 	}
 	if v.PFC.XOFF < want.MinXOFF {
 		miss("pfc: %d XOFF, expected at least %d", v.PFC.XOFF, want.MinXOFF)
@@ -49,9 +50,9 @@ func (v *Verdict) check(want scenario.Expect) {
 func (v *Verdict) checkDetected(want bool, miss func(string, ...any)) {
 	switch {
 	case !want && len(v.Detections) > 0:
-		miss("detected: %d declarations, expected none", len(v.Detections))
+		miss("detected: %s, expected none", unit.Count(len(v.Detections), "declaration"))
 	case want && v.FalseNegatives > 0:
-		miss("detected: %d deadlocks were not declared", v.FalseNegatives)
+		miss("detected: %s not declared", unit.Count(v.FalseNegatives, "deadlock"))
 	case want && v.truePositives() == 0:
 		miss("detected: no true declaration, expected one")
 	}

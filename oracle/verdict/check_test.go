@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 		}, ""},
 		{"deadlock", nil, scenario.Expect{Deadlock: ptr(false)}, "deadlock: yes, expected no"},
 		{"silence", nil, scenario.Expect{Detected: ptr(false)}, "detected: 3 declarations, expected none"},
-		{"missed", func(v *Verdict) { v.FalseNegatives = 1 }, scenario.Expect{Detected: ptr(true)}, "detected: 1 deadlocks were not declared"},
+		{"missed", func(v *Verdict) { v.FalseNegatives = 1 }, scenario.Expect{Detected: ptr(true)}, "detected: 1 deadlock not declared"},
 		{"no true one", func(v *Verdict) { v.Detections = v.Detections[:1] }, scenario.Expect{Detected: ptr(true)}, "detected: no true declaration, expected one"},
 		{"trigger", nil, scenario.Expect{Trigger: &scenario.Trigger{Node: "core0"}}, `trigger: core1 names "h1-0-0", expected core0`},
 		{"on loop", nil, scenario.Expect{Trigger: &scenario.Trigger{Node: "core0", OnLoop: ptr(true)}}, "trigger: core1 says on the loop: no, expected yes"},

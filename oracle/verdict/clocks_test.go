@@ -29,7 +29,7 @@ func TestSeveralClocks(t *testing.T) {
 		return b.String()
 	}
 	for _, want := range []string{
-		"declared    3: 2 true, 0 false, 0 premature, 0 late, 1 undecided\n            0 deadlocks missed, 1 possible ones undecided\n",
+		"declared    3: 2 true, 0 false, 0 premature, 0 late, 1 undecided\n            0 deadlocks missed, 1 possible one undecided\n",
 		"clocks      2, known to each other to 0.041 ms, at worst 1.310 ms; 3.5 % of the logs without a bound\n",
 		"  12.041  0.231 to 0.256  true       s3      to-s4         3  none named\n",
 		"  12.090   0.280 or more  true ", "  12.100               -  undecided  s2 ",

@@ -198,7 +198,9 @@ func (v *Verdict) writeLoss(t *table) {
 		if h.Pool > 0 {
 			what += fmt.Sprintf(", or the pool of %d,", h.Pool)
 		}
-		t.wrap("headroom    ", fmt.Sprintf("%s %s, priority %d: %d frames found the %s full%s", h.Node, h.Port, h.Priority, h.Lost, what, need))
+		t.wrap("headroom    ", fmt.Sprintf("%s %s, priority %d: %s found the %s full%s", h.Node, h.Port, h.Priority, unit.Count(h.Lost, "frame"), what, need))
 	}
-	t.more("            and %d more priority groups whose headroom was short", len(v.HeadroomShort)-lossShown)
+	if n := len(v.HeadroomShort) - lossShown; n > 0 {
+		t.line("            and %s whose headroom was short", unit.Count(n, "more priority group"))
+	}
 }

@@ -137,9 +137,9 @@ func TestLinksThatDoNotAgree(t *testing.T) {
 		{"accept", "", ""},
 		{"strict, accept", "", ""},
 		{"off", "", ""},
-		{"strict, off", "", "s1--s2: s1 and its far end do not agree; refused 1 control frames: 1 without a tag"},
+		{"strict, off", "", "s1--s2: s1 and its far end do not agree; refused 1 control frame: 1 without a tag"},
 		{"accept, off", "", "s1--s2: s1 has had no answer from its far end, which has auth off, or is not there"},
-		{"strict", forged, "s1--s2: s1 has refused 1 control frames: 1 a tag that was there before"},
+		{"strict", forged, "s1--s2: s1 has refused 1 control frame: 1 a tag that was there before"},
 	} {
 		s := simtest.Parse(t, "linked.yaml", fmt.Sprintf(linked, c.auth, c.events), "itsy")
 		v, _ := simtest.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})

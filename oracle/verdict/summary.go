@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -137,12 +138,19 @@ func (s *Summary) AllMet() bool { return s.Met == len(s.Runs) && s.Count("invali
 // WriteText writes a line per run, and the summary, for people.
 func (s *Summary) WriteText(w io.Writer) error {
 	var t table
-	t.line("%s: %s, detector %s, %d runs", s.Scenario, s.World, cmp.Or(s.Detector, "none"), len(s.Runs))
+	t.line("%s: %s, detector %s, %s", s.Scenario, s.World, cmp.Or(s.Detector, "none"), unit.Count(len(s.Runs), "run"))
 	rows := [][]string{{or("run", s.World == "sim", "seed"), "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}
-	for i, v := range s.Runs {
-		run, met, d := uint64(i+1), "met", v.first()
-		if s.World == "sim" {
-			run = v.Seed
+	shown := s.Runs
+	if s.Equal {
+		shown = shown[:1]
+	}
+	for i, v := range shown {
+		run, met, d := fmt.Sprint(i+1), "met", v.first()
+		switch {
+		case s.Equal:
+			run = fmt.Sprintf("%d-%d", v.Seed, s.Runs[len(s.Runs)-1].Seed)
+		case s.World == "sim":
+			run = fmt.Sprint(v.Seed)
 		}
 		switch {
 		case v.Invalid != "":
@@ -164,7 +172,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 	}
 	t.line("")
 	if s.Equal {
-		t.line("equal runs  nothing is drawn: they are one, n = 1; start: 500ms±1ms of a flow draws")
+		t.line("equal runs  nothing in the scenario is random: all runs are one, n = 1; flows vary with a start such as 500ms±1ms")
 	}
 	t.line("deadlocks   in %d of %d runs; %d detected, %d missed", s.Count("deadlock"), len(s.Runs), s.Count("detected"), s.Count("false_negatives"))
 	for _, name := range []string{"onset", "latency", "recovery"} {
@@ -176,10 +184,10 @@ func (s *Summary) WriteText(w io.Writer) error {
 		}
 	}
 	if s.Count("deadlock") > 0 {
-		t.line("recovered   %d runs; %d recurrences", s.Count("recovered"), s.Count("recurrences"))
+		t.line("recovered   %s; %s", unit.Count(s.Count("recovered"), "run"), unit.Count(s.Count("recurrences"), "recurrence"))
 	}
 	t.line("alarms      %d false, %d premature, %d late", s.Count("false_positives"), s.Count("premature"), s.Count("late"))
-	t.line("lossless    %d frames lost; dropped to break a deadlock %d, to handle its trigger %d", s.Count("lossless_lost"), s.Count("response_dropped"), s.Count("policed"))
+	t.line("lossless    %s lost; dropped to break a deadlock %d, to handle its trigger %d", unit.Count(s.Count("lossless_lost"), "frame"), s.Count("response_dropped"), s.Count("policed"))
 	if named, others := s.Count("dropped_of_named"), s.Count("dropped_of_others"); named+others > 0 {
 		t.line("dropped of  flows that a cause names %d, of others %d", named, others)
 	}
@@ -194,11 +202,11 @@ func (s *Summary) WriteText(w io.Writer) error {
 	s.writeMachine(&t)
 	switch lossy, invalid := len(s.Runs)-s.Met, s.Count("invalid"); {
 	case s.Runs[0].Expected:
-		t.line("expectation met in %d runs; %d runs not valid", s.Met, invalid)
+		t.line("expectation met in %d runs; %s not valid", s.Met, unit.Count(invalid, "run"))
 	case lossy > 0:
-		t.line("NOT lossless: %d lossless frames lost in %d runs: %s; %d runs not valid", s.Count("lossless_lost"), lossy, s.lossText(), invalid)
+		t.line("NOT lossless: %s lost in %d runs: %s; %s not valid", unit.Count(s.Count("lossless_lost"), "lossless frame"), lossy, s.lossText(), unit.Count(invalid, "run"))
 	default:
-		t.line("nothing expected; %d runs not valid", invalid)
+		t.line("nothing expected; %s not valid", unit.Count(invalid, "run"))
 	}
 	_, err := io.WriteString(w, t.String())
 	return err

@@ -137,12 +137,12 @@ deadlocks   in 3 of 4 runs; 2 detected, 1 missed
 onset       median 570.000 ms, p90 600.000 ms, from 565.866 to 600.000 ms
 latency     median 0.868 ms, p90 1.500 ms, from 0.236 to 1.500 ms
 recovery    median 0.009 ms, p90 0.009 ms, from 0.009 to 0.009 ms
-recovered   1 runs; 3 recurrences
+recovered   1 run; 3 recurrences
 alarms      2 false, 1 premature, 2 late
 lossless    7 frames lost; dropped to break a deadlock 5, to handle its trigger 6
 pauses      median 25 XOFF, p90 40, from 10 to 40
 machine     up to 2.000 ms late in a run; up to 900 bytes of slack, 7 of it used
-expectation met in 3 runs; 1 runs not valid
+expectation met in 3 runs; 1 run not valid
 `
 
 // TestMachineTable: how late the machine was, and whose slack there was.

@@ -47,8 +47,8 @@ func (v *Verdict) WriteText(w io.Writer) error {
 		t.line("refused     %s at %s ms: %s", f.Switch, ms(f.At), f.Why)
 	}
 	t.more("            and %d more", len(v.Refusals)-tableRefusals)
-	t.line("pfc         %d XOFF, %d XON, %d refreshes", v.PFC.XOFF, v.PFC.XON, v.PFC.Refresh)
-	t.line("detector    %d control messages, %d bytes of state in a switch (buffer manager: %d)", v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
+	t.line("pfc         %d XOFF, %d XON, %s", v.PFC.XOFF, v.PFC.XON, unit.Count(v.PFC.Refresh, "refresh"))
+	t.line("detector    %s, %d bytes of state in a switch (buffer manager: %d)", unit.Count(v.ControlMessages, "control message"), v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
 	v.writeAuth(&t)
 	v.writeMachine(&t)
 	t.line("")
@@ -79,11 +79,11 @@ func (v *Verdict) Truth() string {
 	case !v.Deadlock:
 		return "no"
 	case v.Recovered:
-		return fmt.Sprintf("yes, from %s ms; gone after %s ms for the rest of the run, %s ms; %d recurrences", ms(v.Onset), ms(v.Recovery), ms(v.Quiet), v.Recurrences)
+		return fmt.Sprintf("yes, from %s ms; gone after %s ms for the rest of the run, %s ms; %s", ms(v.Onset), ms(v.Recovery), ms(v.Quiet), unit.Count(v.Recurrences, "recurrence"))
 	case v.RecoveryUndecided:
-		return fmt.Sprintf("yes, from %s ms; whether it is gone at the end is undecided; %d recurrences", ms(v.Onset), v.Recurrences)
+		return fmt.Sprintf("yes, from %s ms; whether it is gone at the end is undecided; %s", ms(v.Onset), unit.Count(v.Recurrences, "recurrence"))
 	}
-	return fmt.Sprintf("yes, from %s ms; still there at the end; %d recurrences", ms(v.Onset), v.Recurrences)
+	return fmt.Sprintf("yes, from %s ms; still there at the end; %s", ms(v.Onset), unit.Count(v.Recurrences, "recurrence"))
 }
 
 func (v *Verdict) writeTruth(t *table) {
@@ -92,11 +92,11 @@ func (v *Verdict) writeTruth(t *table) {
 		t.line("opens       by itself, what waited in a circle until others had left the pool: %d times, %s ms at most; no deadlock", v.Openings, ms(v.LongestOpening))
 	}
 	if v.Clocks == nil {
-		t.line("declared    %d: %d true, %d false, %d premature, %d late; %d deadlocks missed", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.FalseNegatives)
+		t.line("declared    %d: %d true, %d false, %d premature, %d late; %s missed", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, unit.Count(v.FalseNegatives, "deadlock"))
 		return
 	}
 	t.line("declared    %d: %d true, %d false, %d premature, %d late, %d undecided", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.Undecided)
-	t.line("            %d deadlocks missed, %d possible ones undecided", v.FalseNegatives, v.UndecidedDeadlocks)
+	t.line("            %s missed, %s undecided", unit.Count(v.FalseNegatives, "deadlock"), unit.Count(v.UndecidedDeadlocks, "possible one"))
 	c := v.Clocks
 	if c.Typical == Unbounded {
 		t.line("clocks      %d, and few frames between them: %.1f %% of the logs without a bound", c.Count, float64(c.Unbounded)/10)

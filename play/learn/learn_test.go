@@ -11,7 +11,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write docs/learn.md and its replays")
 
 // answers are what is right, by the page's figures of today.
-var answers = []int{2, 2, 2, 1, 1, 2, 3, 2, 1, 1, 2, 2}
+var answers = []int{2, 2, 2, 2, 1, 2, 3, 2, 1, 1, 2, 2}
 
 // TestRightAnswers: the answers that the text explains are those that the runs give, and no other is.
 func TestRightAnswers(t *testing.T) {

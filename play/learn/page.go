@@ -57,11 +57,15 @@ func Page(replays string) (string, error) {
 			for n, c := range q.Choices {
 				fmt.Fprintf(&b, "%d. %s\n", n+1, c)
 			}
-			fmt.Fprintf(&b, "\n<details><summary>Answer</summary>\n\n%d: %s. %s\n\n</details>\n", right+1, q.Choices[right], q.Why)
+			fmt.Fprintf(&b, "\n<details><summary>Answer</summary>\n\n%d: %s. %s\n", right+1, q.Choices[right], q.Why)
+			if k == 1 && other != run {
+				fmt.Fprintf(&b, "\nPlayed for this question:\n\n```text\n%s\n```\n", strings.Join(other.result(), "\n"))
+			}
+			b.WriteString("\n</details>\n")
 		}
 		fmt.Fprintf(&b, "\n%s\n", s.After)
 		sheet += fmt.Sprintf("| %d. %s | %d | %s | %s |\n", i+1, s.Title, s.Minutes, answers[0], answers[1])
 	}
-	sheet += "\nWhat often goes wrong: that a pause is taken for one of a flow (step 1: it stops a priority of a link); that a pause is\ntaken to go to the sender (step 2: it goes one hop); that a ring of links is taken for a deadlock (step 4: it takes enough\ntraffic in every part). `softswitch learn --answers` with the numbers of a class, in turn, prints how many were right.\n"
+	sheet += "\nWhat often goes wrong: that a pause is taken for one of a flow (step 2: it stops a priority of a link); that a pause is\ntaken to go to the sender (step 1: it goes one hop); that a ring of links is taken for a deadlock (step 4: it takes enough\ntraffic in every part). `softswitch learn --answers` with the numbers of a class, in turn, prints how many were right.\n"
 	return b.String() + sheet, nil
 }

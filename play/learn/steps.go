@@ -60,7 +60,7 @@ h1 sends 50 Mbit/s to h2. From 20 ms on, h2 accepts 20 Mbit/s, for 400 ms.`,
 				Ask:     "30 Mbit/s more come than h2 accepts. What becomes of them?",
 				Choices: []string{"s1 drops them", "s1 keeps them, and then stops h1", "h2 drops them"},
 				Right:   func(r, _ *Run) int { return is(r.LosslessLost == 0 && slices.Contains(r.Paused, "s1"), 1, 0) },
-				Why:     "Not a frame was lost: h2 paused s1, s1's buffer filled, and s1 paused h1.",
+				Why:     "Not a frame was lost: h2 paused s1, s1's buffer filled, and s1 paused h1. The rate is the mean of 20 Mbit/s while h2 is slow and 50 before and after.",
 			},
 			Check: Question{
 				Ask:     "Whose pause does h1 obey?",
@@ -68,7 +68,7 @@ h1 sends 50 Mbit/s to h2. From 20 ms on, h2 accepts 20 Mbit/s, for 400 ms.`,
 				Right:   func(r, _ *Run) int { return is(slices.Equal(r.Paused, []string{"h2", "s1"}), 1, 0) },
 				Why:     "A pause goes one hop. h2 stops s1, and s1, when its own buffer is full, stops h1.",
 			},
-			After: "A pause stops a whole priority of a link, not a flow: what else goes that way waits too.",
+			After: "So h1 waits for h2 and hears of s1 alone: no pause says why it was sent.",
 		},
 		{
 			Title: "Pauses travel", Minutes: 4,
@@ -79,15 +79,17 @@ h1 sends 50 Mbit/s to h2. From 20 ms on, h2 accepts 20 Mbit/s, for 400 ms.`,
 				Ask:     "In which order do they begin to pause?",
 				Choices: []string{"s1, s2, h2: as the frames go", "h2, s2, s1: against the frames", "all at once"},
 				Right:   func(r, _ *Run) int { return is(slices.Equal(r.Paused, []string{"h2", "s2", "s1"}), 1, 0) },
-				Why:     "Pauses travel upstream, against the frames, a hop at a time: each when its own buffer is full.",
+				Why:     "Pauses travel upstream, against the frames, a hop at a time: each when its own buffer is full. The frames that are on the wire when a pause is sent are not lost either: above XOFF each buffer keeps room for them, its headroom.",
 			},
+			Other: Play{File: "victim.yaml"},
 			Check: Question{
-				Ask:     "How many frames were lost on the way?",
-				Choices: []string{"none", "those that were on the wire when the pause came", "three in five"},
-				Right:   func(r, _ *Run) int { return is(r.LosslessLost == 0, 0, 1) },
-				Why:     "What is on the wire when a pause is sent needs room, too: above XOFF each priority group has headroom for it.",
+				Ask:     "h3, at s1, sends 50 Mbit/s to h4, at s2, which is not slow. What does h4 get?",
+				Choices: []string{"50 Mbit/s: the link from s1 to s2 carries both flows", "less, about as little as h2"},
+				Right:   func(_, other *Run) int { return is(other.Flows[1].Throughput < 40e6, 1, 0) },
+				Why:     "s2 pauses s1, and that stops all of priority 3 on their link, not h1's flow: s1 has to pause h3 too. Such a flow is called a victim.",
 			},
-			After: "A priority group is what came in by one port in one priority and is still in the switch. XOFF, XON and headroom are its marks.",
+			After: `A pause stops a priority of a link, not a flow. The buffer that counts is called a *priority group*: what came
+in by one port in one priority and is still in the switch. XOFF, XON and headroom are its marks.`,
 		},
 		{
 			Title: "Without PFC", Minutes: 3,
@@ -124,7 +126,7 @@ it can. Two flows share each link of the ring.`,
 				Ask:     "What arrives at each host, of 100 Mbit/s, in the second that is played?",
 				Choices: []string{"50 Mbit/s: two flows share a link", "25 Mbit/s: four flows share the ring", "next to nothing"},
 				Right:   func(r, _ *Run) int { return is(r.Deadlock && r.received() < 5e6, 2, 0) },
-				Why:     "Four buffers fill, four pauses go round, and each switch waits for the next: a PFC deadlock. It began 14 ms after the first frame, and nothing in it will ever move again.",
+				Why:     "Four buffers fill, four pauses go round, and each switch waits for the next: a PFC deadlock. It began 14 ms after the first frame, and nothing in it will ever move again. The 82 frames of each flow that are under way stand in these buffers. (`s1--s2` is what waits at s1 for s2.)",
 			},
 			Other: Play{File: "ring.yaml", Without: "D"},
 			Check: Question{
@@ -137,15 +139,15 @@ it can. Two flows share each link of the ring.`,
 		},
 		{
 			Title: "Who notices?", Minutes: 5,
-			Text: `No switch sees the ring: each knows that its neighbour has paused it, as on any busy day. ITSY puts a small
-label into every pause. A switch that is paused, and pauses others for it, passes the label on with its own
-pauses. Labels so travel upstream, as the pauses do.`,
+			Text: `No switch sees the ring: each knows that its neighbour has paused it, as on any busy day. ITSY, a
+detector that is a part of the switches, puts a small label into every pause. A switch that is paused, and pauses
+others for it, passes the label on with its own pauses. So labels travel upstream, as the pauses do.`,
 			Drawing: `
      s1 ---> s2        label of s4: s4 pauses s3 with it,
       ^       |        s3 pauses s2 with it, s2 s1, s1 s4:
       |       v        it is home
      s4 <--- s3`,
-			Play: Play{File: "ring.yaml"},
+			Play: Play{File: "ring.yaml", Detector: "itsy"},
 			Predict: Question{
 				Ask:     "How long after the ring has closed does a switch say so?",
 				Choices: []string{"less than a millisecond", "some 200 ms, after a timeout", "never: that takes a controller that sees all"},
@@ -167,25 +169,29 @@ pauses. Labels so travel upstream, as the pauses do.`,
 			Title: "The cure", Minutes: 8,
 			Text: `A deadlock can be broken by dropping what makes one priority group of the ring resume. But the routes and the
 traffic that closed it are still there. The response ` + "`cure`" + ` drops, lends the loop some buffer, and lets the switch
-drop frames on the declared way through it for a while, before the ring can close again.`,
+drop frames on the declared way through it for a while, before the ring can close again.
+
+Its actions, as they are printed: restrict (a queue of the loop sends the frames of the loop alone) and free (that is
+over), drop, lend (buffer, to a priority group), lossy-turn (what comes in by this port and leaves by that one may be
+dropped).`,
 			Drawing: `
      s1 ---> s2
       ^       |
       |       v
      s4 <-x- s3        a few frames leave, and the ring moves`,
-			Play: Play{File: "ring.yaml", Response: "cure"},
+			Play: Play{File: "ring.yaml", Detector: "itsy", Response: "cure"},
 			Predict: Question{
 				Ask:     "How many frames have to be dropped to set the ring free?",
 				Choices: []string{"all that wait in it, some 300", "a handful", "none"},
 				Right:   func(r, _ *Run) int { return is(r.Recovered && r.ResponseDropped > 0 && r.ResponseDropped < 20, 1, 0) },
-				Why:     "One priority group at XON is enough: its upstream moves, then the next, and so on round.",
+				Why:     "One priority group at XON is enough: its upstream moves, then the next, and so on round. A frame has 1000 bytes: what was dropped is what the flows lost.",
 			},
-			Other: Play{File: "ring.yaml", Response: "drop"},
+			Other: Play{File: "ring.yaml", Detector: "itsy", Response: "drop"},
 			Check: Question{
-				Ask:     "The response `drop` does no more than that. What happens then?",
+				Ask:     "The response `drop` drops such a handful, and does nothing else. What happens then?",
 				Choices: []string{"the ring stays open", "it closes again, many times a second"},
 				Right:   func(_, other *Run) int { return is(other.Recurrences > 10, 1, 0) },
-				Why:     "What closed it goes on. That is why the initial trigger is named, and why a cure does more than break.",
+				Why:     "What closed it goes on. That is why a detector also names where the pauses began, the *initial trigger*, and why a cure does more than break.",
 			},
 			After: "You have seen a deadlock form, be proven and be cured. Next: docs/tutorial.md, which does it on a lab.",
 		},

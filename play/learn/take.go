@@ -70,6 +70,9 @@ func (c *Course) take(ctx context.Context, n int, s *Step, lines *bufio.Scanner)
 			right++
 		}
 		fmt.Fprintf(c.Out, "\n%s %s\n", mark, q.Why)
+		if i == 1 && other != run {
+			fmt.Fprintf(c.Out, "\nPlayed for this question:\n\n  %s\n", strings.Join(other.result(), "\n  "))
+		}
 	}
 	fmt.Fprintf(c.Out, "\n%s\n", s.After)
 	return right, nil

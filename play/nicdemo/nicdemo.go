@@ -241,8 +241,8 @@ func (d *Demo) conclude() {
 			r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
 		}
 	}
-	unless(r.Fabric == 0, "%d frames were lost in the fabric", r.Fabric)
-	unless(r.OnWire == r.Arrived, "%d frames went onto the wire, and %d arrived", r.OnWire, r.Arrived)
+	unless(r.Fabric == 0, "lost in the fabric: %s", unit.Count(r.Fabric, "frame"))
+	unless(r.OnWire == r.Arrived, "%s went onto the wire, and %d arrived", unit.Count(r.OnWire, "frame"), r.Arrived)
 	unless(r.OnWire > 0 && r.Pauses > 0, "no pause reached the NIC of %s", d.hosts[0].Name)
 	unless(r.Sender.SendQueue > 0, "the send queue of %s was never full", d.hosts[0].Name)
 	unless(uint64(r.Iperf.Lost) <= r.Sender.Sum()+r.Receiver.Sum()+r.Fabric, "iperf3 misses %d datagrams, and %d are accounted for", r.Iperf.Lost, r.Sender.Sum()+r.Receiver.Sum()+r.Fabric)

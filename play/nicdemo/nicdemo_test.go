@@ -48,7 +48,7 @@ func TestNICVerdict(t *testing.T) {
 		change func(*Result)
 	}{
 		{"", func(*Result) {}},
-		{"1 frames were lost in the fabric", func(r *Result) { r.Fabric = 1 }},
+		{"lost in the fabric: 1 frame", func(r *Result) { r.Fabric = 1 }},
 		{"60 frames went onto the wire, and 59 arrived", func(r *Result) { r.Arrived = 59 }},
 		{"no pause reached the NIC of h1", func(r *Result) { r.Pauses = 0 }},
 		{"the send queue of h1 was never full", func(r *Result) { r.Sender.SendQueue, r.Iperf.Lost = 0, 0 }},

@@ -214,7 +214,7 @@ func brief(why string) string {
 
 // WriteText writes the finding for people.
 func (f *Finding) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "a fat-tree of k=%d, %d switches and hosts, two incasts at line rate for %.1f s a run, frames of %d bytes\n\n", f.K, f.Nodes, float64(f.Sends)/1e9, f.MTU)
+	fmt.Fprintf(w, "a fat-tree of k=%d, %s and hosts, two incasts at line rate for %.1f s a run, frames of %d bytes\n\n", f.K, unit.Count(f.Nodes, "switch"), float64(f.Sends)/1e9, f.MTU)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "rate\truns\tgood\tarrived %\tprocessors\tms late\t")
 	for _, s := range f.Steps {

@@ -61,13 +61,13 @@ func (r *Speed) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "speed\t%.2f million frame-hops/s (median of %d runs; %.2f to %.2f)\n", millions(r.FrameHopsPerSecond), r.Runs, millions(r.MinMax[0]), millions(r.MinMax[1]))
 	fmt.Fprintf(t, "\t%.2f million per second of processor time\n", millions(r.FrameHopsPerCPUSecond))
-	fmt.Fprintf(t, "run\t%d frame-hops, %d events in %.3f s for %v of virtual time\n", r.FrameHops, r.Events, r.Wall, time.Duration(r.Virtual))
-	fmt.Fprintf(t, "pauses\t%d; %d lossless frames lost; detector %s\n", r.XOFF, r.LosslessLost, r.Detector)
+	fmt.Fprintf(t, "run\t%s, %s in %.3f s for %v of virtual time\n", unit.Count(r.FrameHops, "frame-hop"), unit.Count(r.Events, "event"), r.Wall, time.Duration(r.Virtual))
+	fmt.Fprintf(t, "pauses\t%d; %s lost; detector %s\n", r.XOFF, unit.Count(r.LosslessLost, "lossless frame"), r.Detector)
 	fmt.Fprintf(t, "memory\t%.1f MiB at most\n", float64(r.PeakMemory)/(1<<20))
 	c := &r.RC
 	fmt.Fprintf(t, "rc, dcqcn\t%.2f million per second of processor time\n", millions(c.FrameHopsPerCPUSecond))
 	fmt.Fprintf(t, "\t%.2f times the processor time of a frame-hop above (median of %d turns; %.2f to %.2f)\n", c.Ratio, r.Runs, c.RatioMinMax[0], c.RatioMinMax[1])
-	fmt.Fprintf(t, "\t%d frame-hops, %d events, %d pauses; %d lossless frames lost\n", c.FrameHops, c.Events, c.XOFF, c.LosslessLost)
+	fmt.Fprintf(t, "\t%s, %s, %d pauses; %s lost\n", unit.Count(c.FrameHops, "frame-hop"), unit.Count(c.Events, "event"), c.XOFF, unit.Count(c.LosslessLost, "lossless frame"))
 	return t.Flush()
 }
 

@@ -13,6 +13,7 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // File is the result of checking a file.
@@ -65,11 +66,11 @@ func Check(name string, data []byte, settings ...strictyaml.Setting) File {
 	case "switch":
 		var s config.Switch
 		s, warnings, err = config.LoadSwitch(name, data, settings...)
-		f.About = fmt.Sprintf("%s, %d ports, %d routes", s.Name, len(s.Ports), len(s.Routes))
+		f.About = fmt.Sprintf("%s, %s, %s", s.Name, unit.Count(len(s.Ports), "port"), unit.Count(len(s.Routes), "route"))
 	case "host":
 		var h config.Host
 		h, err = config.LoadHost(name, data, settings...)
-		f.About = fmt.Sprintf("%s, %s, %d flows", h.Name, h.Address, len(h.Flows))
+		f.About = fmt.Sprintf("%s, %s, %s", h.Name, h.Address, unit.Count(len(h.Flows), "flow"))
 	default:
 		warnings, err = f.scenario(data, settings)
 	}
@@ -152,8 +153,8 @@ func (f *File) Where() string {
 
 func about(s *scenario.Scenario) string {
 	n := s.Fabric.Switches()
-	return fmt.Sprintf("%d switches, %d hosts, %d links, %d flows, %d events, %s",
-		n, len(s.Fabric.Nodes)-n, len(s.Fabric.Links), len(s.Flows), len(s.Events), s.Duration.String())
+	return fmt.Sprintf("%s, %s, %s, %s, %s, %s",
+		unit.Count(n, "switch"), unit.Count(len(s.Fabric.Nodes)-n, "host"), unit.Count(len(s.Fabric.Links), "link"), unit.Count(len(s.Flows), "flow"), unit.Count(len(s.Events), "event"), s.Duration.String())
 }
 
 // KindOf recognises the kind of a file by its keys. A file with none of them is taken

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"softswitch/unit"
 )
 
 // end is a port of a switch.
@@ -109,7 +111,7 @@ func (r *sonicReader) nameHosts(links []sonicLink, count map[string]int) {
 		}
 		name := l.host
 		if nth[name]++; nth[name] == 1 {
-			r.notef("%s has %d links: it is a host for each, %s-1 and so on", name, count[name], name)
+			r.notef("%s has %s: it is a host for each, %s-1 and so on", name, unit.Count(count[name], "link"), name)
 		}
 		l.host = fmt.Sprintf("%s-%d", name, nth[name])
 	}

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"softswitch/internal/lists"
+	"softswitch/unit"
 )
 
 // text is the scenario file.
 func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Made of the configurations of %d SONiC switches. Routes are shortest paths, those\n# that fail fall back as routes of a scenario do.\n", len(r.configs))
+	fmt.Fprintf(&b, "# Made of the configurations of %s. Routes are shortest paths, those\n# that fail fall back as routes of a scenario do.\n", unit.Count(len(r.configs), "SONiC switch"))
 	for _, priority := range q.lossless {
 		if points := q.dscp[priority]; points != nil {
 			fmt.Fprintf(&b, "# Priority %d: DSCP %s.\n", priority, strings.ReplaceAll(join(points), ",", ", "))

@@ -15,7 +15,7 @@ type Report struct {
 	Seed     uint64    `json:"seed"`
 	Duration unit.Time `json:"duration_ns"`
 	Flows    []string  `json:"flows"` // of the scenario, in the order of every goodput_bps
-	Deadlock *Deadlock `json:"deadlock"`
+	Deadlock *Deadlock `json:"first_deadlock"`
 	// Untreated is the run as it is.
 	Untreated  Effect      `json:"untreated"`
 	Chronology *Chronology `json:"chronology"`
@@ -30,15 +30,15 @@ type Report struct {
 // alone, and how many of the other flows. Where all of the loop is, to be causal tells one of it from
 // those elsewhere, and not from another one of it.
 type OfLoop struct {
-	Hosts  Count `json:"hosts"` // that had paused, whether there is something to treat or not
-	Flows  Count `json:"flows"` // with frames in it
-	Turns  Count `json:"turns"` // that hold it and can be treated
-	Others Count `json:"other_flows"`
+	Hosts  Count `json:"causal_hosts"` // that had paused, whether there is something to treat or not
+	Flows  Count `json:"causal_flows"` // with frames in it
+	Turns  Count `json:"causal_turns"` // that hold it and can be treated
+	Others Count `json:"causal_other_flows"`
 }
 
 // Count is how many of all are causal.
 type Count struct {
-	Causal int `json:"causal"`
+	Causal int `json:"n"`
 	Of     int `json:"of"`
 }
 

@@ -122,7 +122,7 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 	r.Hosts = lists.Sum(c.from, func(ports []unit.Port) int { return len(ports) })
 	r.Cyclic = len(lists.Where(results, func(res *Result) bool { return res.Cyclic }))
 	if bounded := len(lists.Where(results, func(res *Result) bool { return res.Bounded })); bounded > 0 {
-		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %d cycles, were looked at", bounded, maxRoots, maxOfCase))
+		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %s, were looked at", bounded, maxRoots, unit.Count(maxOfCase, "cycle")))
 	}
 	all := c.merge(results)
 	if len(all) > maxCycles {
@@ -291,7 +291,7 @@ const shown = 20
 // WriteText writes the report for people.
 func (r *Report) WriteText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "fabric\t%d switches, %d links between them, %d hosts that may send, %d subnets\n", r.Switches, r.Links, r.Hosts, r.Subnets)
+	fmt.Fprintf(w, "fabric\t%s, %s between them, %s that may send, %s\n", unit.Count(r.Switches, "switch"), unit.Count(r.Links, "link"), unit.Count(r.Hosts, "host"), unit.Count(r.Subnets, "subnet"))
 	for _, text := range r.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", text)
 	}
@@ -330,7 +330,7 @@ func (c *Cure) writeText(w io.Writer) {
 	case c.Why != "":
 		fmt.Fprintf(w, "  %s\tno: %s\n", c.Name, c.Why)
 	case c.Left > 0:
-		fmt.Fprintf(w, "  %s\tno: %d cycles are left\n", c.Name, c.Left)
+		fmt.Fprintf(w, "  %s\tno: %s left\n", c.Name, unit.Count(c.Left, "cycle"))
 	case c.Name == "routes":
 		how := map[bool]string{true: "no fewer do", false: "found step by step; fewer may do"}[c.Exact]
 		fmt.Fprintf(w, "  %s\t%d to change; %s; checked: no cycle is left\n", c.Name, len(c.Routes), how)
@@ -364,7 +364,7 @@ func (c *Cycle) writeText(w io.Writer, n int) {
 	if c.Cases == 2 {
 		fmt.Fprint(w, "; 1 other case")
 	} else if c.Cases > 2 {
-		fmt.Fprintf(w, "; %d other cases", c.Cases-1)
+		fmt.Fprintf(w, "; %s", unit.Count(c.Cases-1, "other case"))
 	}
 	fmt.Fprintln(w)
 	closed := "hosts could close it"

@@ -597,7 +597,7 @@ func TestEqualRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, out := range []string{text.String(), page.String()} {
-		if !strings.Contains(out, "\nEqual runs, for nothing is drawn, so that n = 1: pause.\n") {
+		if !strings.Contains(out, "\nNothing in these scenarios is random, so all runs are one, n = 1: pause.\n") {
 			t.Errorf("it is not said that the runs of pause alone are equal:\n%s", out)
 		}
 	}

@@ -61,7 +61,7 @@ func (c *Comparison) equal() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "\nEqual runs, for nothing is drawn, so that n = 1: " + strings.Join(names, ", ") + ".\n"
+	return "\nNothing in these scenarios is random, so all runs are one, n = 1: " + strings.Join(names, ", ") + ".\n"
 }
 
 func (c *Comparison) writeResult(b *strings.Builder) {
@@ -75,6 +75,10 @@ func (c *Comparison) writeResult(b *strings.Builder) {
 
 func (c *Comparison) writeMatrix(b *strings.Builder) {
 	b.WriteString("## The matrix\n\nAn outcome, and what innocent flows got in the last quarter of the run, in per cent of what they asked for.\n" + innocentNote + "\nFlows that share a link cannot all get 100 per cent.\n\n")
+	for _, o := range outcomes {
+		fmt.Fprintf(b, "- *%s*: %s\n", o.Outcome, o.Meaning)
+	}
+	b.WriteString("\n")
 	heads := append([]string{"scenario"}, lists.Map(c.systems(), func(s string) string { return strings.ReplaceAll(s, "+", "+<br>") })...)
 	rows := [][]string{heads}
 	for _, s := range c.scenarios() {
@@ -93,10 +97,6 @@ func (c *Comparison) writeMatrix(b *strings.Builder) {
 		rows = append(rows, cells)
 	}
 	writeTable(b, len(heads), rows)
-	b.WriteString("\n")
-	for _, o := range outcomes {
-		fmt.Fprintf(b, "- *%s*: %s\n", o.Outcome, o.Meaning)
-	}
 	c.writeReasons(b)
 }
 

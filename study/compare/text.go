@@ -22,7 +22,12 @@ func (c *Comparison) WriteText(w io.Writer) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "scenario\tsystem\toutcome\tlatency ms\trecovery ms\tagain\tlost\tdropped\tpoliced\tinnocent at end, or why not")
+	for _, o := range outcomes {
+		if c.where(func(r *Row) bool { return r.Outcome() == o.Outcome }) != nil {
+			fmt.Fprintf(t, "%s\t%s\n", o.Outcome, o.Meaning)
+		}
+	}
+	fmt.Fprintln(t, "\nscenario\tsystem\toutcome\tlatency ms\trecovery ms\tagain\tlost\tdropped\tpoliced\tinnocent at end, or why not")
 	for i := range c.Rows {
 		r := &c.Rows[i]
 		if r.Figures == nil {

@@ -13,6 +13,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/internal/progress"
 	"softswitch/internal/stat"
+	"softswitch/unit"
 )
 
 // Run is a number of frames to feed.
@@ -122,7 +123,7 @@ func (r *Report) Clean() bool { return len(r.Findings) == 0 }
 
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "%d frames in %.0f s, %.2f million a second; seed %d, %d switches\n\n", r.Frames, r.Seconds, r.Rate/1e6, r.Seed, r.Epochs)
+	fmt.Fprintf(w, "%s in %.0f s, %.2f million a second; seed %d, %s\n\n", unit.Count(r.Frames, "frame"), r.Seconds, r.Rate/1e6, r.Seed, unit.Count(r.Epochs, "switch"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "data\t%d\nmessages\t%d\npauses\t%d\nleft the switch\t%d\n", r.Data, r.Messages, r.Pauses, r.Sent)
 	for reason := range dataplane.Reasons {
@@ -140,6 +141,6 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "epoch %d: %s\n", f.Epoch, f.Why)
 	}
-	_, err := fmt.Fprintf(w, "\n%d findings\n", len(r.Findings))
+	_, err := fmt.Fprintf(w, "\n%s\n", unit.Count(len(r.Findings), "finding"))
 	return err
 }

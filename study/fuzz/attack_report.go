@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"softswitch/internal/stat"
+	"softswitch/unit"
 )
 
 // AttackReport sums up the outcomes of many cases.
@@ -76,7 +77,7 @@ func (r *AttackReport) Clean() bool {
 
 // WriteText writes the report for people.
 func (r *AttackReport) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "mode %s, detector %s, response %s, seed %d, %d cases, %d attacks; %d invalid\n\n", Attack, r.Detector, r.Response, r.Seed, r.Cases, r.Attacks, r.Invalid)
+	fmt.Fprintf(w, "mode %s, detector %s, response %s, seed %d, %s, %s; %d invalid\n\n", Attack, r.Detector, r.Response, r.Seed, unit.Count(r.Cases, "case"), unit.Count(r.Attacks, "attack"), r.Invalid)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	a, b := &r.Strict, &r.Open
 	fmt.Fprintf(t, "\tstrict links\twithout authentication\t\n")
@@ -92,8 +93,8 @@ func (r *AttackReport) WriteText(w io.Writer) error {
 		{"late", a.Late, b.Late, "over for less than 32 hops"},
 		{"false positives", a.False, b.False, "never true"},
 		{"premature", a.Premature, b.Premature, "true later"},
-		{"unfounded actions", a.Unfounded, b.Unfounded, fmt.Sprintf("before a deadlock was declared rightly: in %d and %d cases", a.Acted, b.Acted)},
-		{"lossless lost", a.Lost, b.Lost, fmt.Sprintf("frames for which there was no room: in %d and %d cases", a.Losing, b.Losing)},
+		{"unfounded actions", a.Unfounded, b.Unfounded, fmt.Sprintf("before a deadlock was declared rightly: in %d and %s", a.Acted, unit.Count(b.Acted, "case"))},
+		{"lossless lost", a.Lost, b.Lost, fmt.Sprintf("frames for which there was no room: in %d and %s", a.Losing, unit.Count(b.Losing, "case"))},
 		{"refused", a.Refused, b.Refused, "control frames that were not believed"},
 		{"of hosts, ignored", a.OfHosts, b.OfHosts, "messages and labels"},
 		{"over the budget", a.OverBudget, b.OverBudget, "control frames"},

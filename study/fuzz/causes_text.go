@@ -8,14 +8,15 @@ import (
 	"text/tabwriter"
 
 	"softswitch/internal/stat"
+	"softswitch/unit"
 )
 
 // WriteText writes the report for people.
 func (r *CausesReport) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "mode %s, seed %d, %d cases: %d deadlocks", r.Mode, r.Seed, r.Cases, r.Locked)
+	fmt.Fprintf(&b, "mode %s, seed %d, %s: %s", r.Mode, r.Seed, unit.Count(r.Cases, "case"), unit.Count(r.Locked, "deadlock"))
 	if r.Mode == Cause {
-		fmt.Fprintf(&b, ", %d controls without one", r.Controls)
+		fmt.Fprintf(&b, ", %s without one", unit.Count(r.Controls, "control"))
 	} else {
 		fmt.Fprintf(&b, "; one host or flow alone prevents %s %%", r.Single)
 	}
@@ -35,7 +36,7 @@ func (r *CausesReport) WriteText(w io.Writer) error {
 		return err
 	}
 	if n := len(r.Failures); n > 0 {
-		fmt.Fprintf(&b, "\nfailures  %d files in %s\n", n, path.Dir(r.Failures[0]))
+		fmt.Fprintf(&b, "\nfailures  %s in %s\n", unit.Count(n, "file"), path.Dir(r.Failures[0]))
 	}
 	for line := range strings.Lines(b.String()) {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {

@@ -85,7 +85,7 @@ func percent(s stat.Share) string {
 
 // WriteText writes the report for people.
 func (r *ClocksReport) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %d cases, a clock steps in %d; %d invalid\n\n", Clocks, r.Detector, r.Seed, r.Cases, r.Steps, r.Invalid)
+	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %s, a clock steps in %d; %d invalid\n\n", Clocks, r.Detector, r.Seed, unit.Count(r.Cases, "case"), r.Steps, r.Invalid)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "findings\t%d\t\n", r.Findings)
 	fmt.Fprintf(t, "wrong\t%d\tjudged other than by one clock\n", r.Wrong)

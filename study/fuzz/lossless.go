@@ -115,7 +115,7 @@ func (c *Case) playLossless(d catalog.Detector, warned bool) (o LosslessOutcome)
 		o.Why += fmt.Sprintf(" %d %s", n, reason)
 	}
 	if o.Lost > 0 {
-		o.Why = fmt.Sprintf("%d lossless frames lost:%s, %+v", o.Lost, o.Why, v.HeadroomShort)
+		o.Why = fmt.Sprintf("%s lost:%s, %+v", unit.Count(o.Lost, "lossless frame"), o.Why, v.HeadroomShort)
 	}
 	return o
 }
@@ -190,10 +190,10 @@ func (r *LosslessReport) Clean() bool { return r.Invalid+r.Lost == 0 }
 
 // WriteText writes the report for people.
 func (r *LosslessReport) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %d cases, %d frame-hops\n\n", Lossless, r.Detector, r.Seed, r.Cases, r.Frames)
+	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %s, %s\n\n", Lossless, r.Detector, r.Seed, unit.Count(r.Cases, "case"), unit.Count(r.Frames, "frame-hop"))
 	fmt.Fprintf(w, "played     %d; %d warned of, %d refused, %d invalid\n", r.Played, r.Warned, r.Refused, r.Invalid)
 	fmt.Fprintf(w, "paused     in %d; in %d a group of a switch used nine tenths of its headroom or more\n", r.Paused, r.Near)
-	_, err := fmt.Fprintf(w, "lost       %d lossless frames, in %d cases, %s\n", r.Lost, r.Losing.N, percent(r.Losing))
+	_, err := fmt.Fprintf(w, "lost       %s, in %d cases, %s\n", unit.Count(r.Lost, "lossless frame"), r.Losing.N, percent(r.Losing))
 	for _, why := range r.Why {
 		_, err = fmt.Fprintln(w, why)
 	}

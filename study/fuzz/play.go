@@ -211,7 +211,7 @@ func dropped(w *sim.World, reasons ...dataplane.Reason) (why string) {
 		for p := range unit.Port(s.Ports()) {
 			for _, r := range reasons {
 				if n := s.Counters(p).Drops[r]; n > 0 && why == "" {
-					why = fmt.Sprintf("%s dropped %d frames of port %d: %v", s.Config().Name, n, p, r)
+					why = fmt.Sprintf("%s dropped %s of port %d: %v", s.Config().Name, unit.Count(n, "frame"), p, r)
 				}
 			}
 		}
@@ -272,8 +272,8 @@ func (o *Outcome) String() string {
 	if o.Invalid != "" {
 		return "invalid: " + o.Invalid
 	}
-	return fmt.Sprintf("%d deadlocks, %d missed; declared %d true, %d false, %d premature, %d late",
-		len(o.Knots), o.Missed(), o.True, o.FalsePositives, o.Premature, o.Late)
+	return fmt.Sprintf("%s, %d missed; declared %d true, %d false, %d premature, %d late",
+		unit.Count(len(o.Knots), "deadlock"), o.Missed(), o.True, o.FalsePositives, o.Premature, o.Late)
 }
 
 // Comment is the text at the head of a failure's file; o is the outcome of c, and

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"softswitch/internal/stat"
+	"softswitch/unit"
 )
 
 // DetectionReport sums up the outcomes of many cases.
@@ -165,7 +166,7 @@ func (r *DetectionReport) Clean() bool {
 // WriteText writes the report for people.
 func (r *DetectionReport) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "detector %s, mode %s, seed %d, %d frame-hops\n\n", r.Detector, r.Mode, r.Seed, r.FrameHops)
+	fmt.Fprintf(t, "detector %s, mode %s, seed %d, %s\n\n", r.Detector, r.Mode, r.Seed, unit.Count(r.FrameHops, "frame-hop"))
 	fmt.Fprintf(t, "cases\t%d\t%d with a deadlock, %d invalid\n", r.Cases, r.Dead, r.Invalid)
 	fmt.Fprintf(t, "deadlocks\t%d\tstrong %d, split %d, flooding %d; %d more were knots too briefly to be missed\n",
 		r.Deadlocks, r.ByKind.Strong, r.ByKind.Split, r.ByKind.Flooding, r.Young)
@@ -175,8 +176,12 @@ func (r *DetectionReport) WriteText(w io.Writer) error {
 	fmt.Fprintf(t, "false positives\t%d\tnever true\n", r.FalsePositives)
 	fmt.Fprintf(t, "premature\t%d\ttrue later\n", r.Premature)
 	fmt.Fprintf(t, "late\t%d\tover for less than 32 hops\n", r.Late)
-	fmt.Fprintf(t, "latency\t%.2f\tlaps at p50; p90 %.2f, p99 %.2f, at most %.2f\n", r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.Max)
-	fmt.Fprintf(t, "declarers\t%.2f\tper detected deadlock\n", r.Declarers)
+	if r.Detected > 0 {
+		fmt.Fprintf(t, "latency\t%.2f\tlaps at p50; p90 %.2f, p99 %.2f, at most %.2f\n", r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.Max)
+		fmt.Fprintf(t, "declarers\t%.2f\tper detected deadlock\n", r.Declarers)
+	} else {
+		fmt.Fprintf(t, "latency\t-\tnothing was detected\n")
+	}
 	fmt.Fprintf(t, "control frames\t%.1f\tper deadlock\n", r.ControlFrames)
 	if err := t.Flush(); err != nil {
 		return err
@@ -185,6 +190,6 @@ func (r *DetectionReport) WriteText(w io.Writer) error {
 	if len(r.Failures) > 0 {
 		where = " in " + path.Dir(r.Failures[0])
 	}
-	_, err := fmt.Fprintf(w, "failures         %d files%s\n", len(r.Failures), where)
+	_, err := fmt.Fprintf(w, "failures         %s%s\n", unit.Count(len(r.Failures), "file"), where)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"softswitch/internal/stat"
+	"softswitch/unit"
 )
 
 // ResponsesReport sums up the outcomes of many cases.
@@ -123,7 +124,7 @@ func (r *ResponsesReport) Clean() bool {
 
 // WriteText writes the report for people.
 func (r *ResponsesReport) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %d cases: %d deadlocks; %d invalid\n", Response, r.Detector, r.Seed, r.Cases, r.Locked, r.Invalid)
+	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %s: %s; %d invalid\n", Response, r.Detector, r.Seed, unit.Count(r.Cases, "case"), unit.Count(r.Locked, "deadlock"), r.Invalid)
 	fmt.Fprintf(w, "a smallest cause was found in %s %%, a single host or flow in %s %% of those\nshares in per cent, with their 95 %% intervals\n\n", r.Found, r.Single)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "response\treserve\tcured\trecurrences\tlossy turns\tpoliced\tinnocents\tin cases\tinnocents hit\tin cases\tlost of theirs\tgoodput of innocents\tsingle cause\tdropped\tno room\n")

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"softswitch/internal/stat"
+	"softswitch/unit"
 )
 
 // TruthReport sums up the outcomes of many cases.
@@ -104,14 +105,14 @@ func (r *TruthReport) Clean() bool {
 
 // WriteText writes the report for people.
 func (r *TruthReport) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %d cases, %d frame-hops\n\n", r.Mode, r.Detector, r.Seed, r.Cases, r.FrameHops)
+	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %s, %s\n\n", r.Mode, r.Detector, r.Seed, unit.Count(r.Cases, "case"), unit.Count(r.FrameHops, "frame-hop"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "judged\t%d\t%d with a deadlock; %d invalid, %d with thresholds that are refused, %d that lost lossless frames\n",
 		r.Cases-r.Refused-r.Invalid-r.Lost, r.Locked, r.Invalid, r.Refused, r.Lost)
 	fmt.Fprintf(t, "instants\t%d\t%d at whose end frames are left\n", r.Instants, r.AtRest)
 	fmt.Fprintf(t, "claims\t%d\tqueues in S* at an instant; %d more rest from one on, and are in S* only later\n", r.Claims, r.Predicted)
 	if r.Detector != "none" {
-		fmt.Fprintf(t, "declared\t%d\t%d true (%d of them late for one that closes again or is behind another), %d true within %d hops, %d late by less than that\n", r.Declared, r.True, r.Between, r.Soon, soonHops, r.Late)
+		fmt.Fprintf(t, "declared\t%d\t%d true (%d of them late for one that closes again or is behind another), %d true within %s, %d late by less than that\n", r.Declared, r.True, r.Between, r.Soon, unit.Count(soonHops, "hop"), r.Late)
 		fmt.Fprintf(t, "knots\t%d\tat the ends; %d of them unknown to the oracle, %d that open with what was declared, %d that are declared once that is open\n", r.Knots, r.Unknown, r.Hanging, r.Next)
 	}
 	for f := range TruthFault(truthFaults) {

@@ -71,7 +71,7 @@ func Read(name string) (*File, error) {
 	}
 	var f File
 	if err := decode(bytes.TrimPrefix(data, []byte("\ufeff")), &f); err != nil {
-		return nil, fmt.Errorf("%s: not a shard, or not all of one: %w", name, err)
+		return nil, fmt.Errorf("%s: not a shard, as --shard I/N prints it, or not all of one: %w", name, err)
 	}
 	if f.SHA256 != f.sum() {
 		return nil, fmt.Errorf("%s: changed since it was written: its content does not have the SHA-256 that it names", name)

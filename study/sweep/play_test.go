@@ -95,7 +95,7 @@ var (
 	drawn = strings.Replace(still, "to: h1-0}", "to: h1-0, start: 200us±100us}", 1)
 )
 
-// Runs in which nothing is drawn are told as one, and with starts that are drawn they are several.
+// TestEqualRuns: runs in which nothing is random are told as one, and with random starts they are several.
 func TestEqualRuns(t *testing.T) {
 	for file, equal := range map[string]bool{ring: false, still: true, drawn: false} {
 		plan := func() (*scenario.Plan, error) { return load.Plan("ring.yaml", []byte(file), load.Instead{}) }
@@ -111,7 +111,7 @@ func TestEqualRuns(t *testing.T) {
 		if err := s.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
-		told := strings.Contains(text.String(), "equal runs  nothing is drawn") && !strings.Contains(text.String(), "p90")
+		told := strings.Contains(text.String(), "equal runs  nothing in the scenario is random") && strings.Contains(text.String(), "\n   5-8 ") && !strings.Contains(text.String(), "p90")
 		if s.Equal != equal || s.Count("deadlock") != 4 || s.Times("onset_ns").Samples != want || s.Sums["xoff"].(verdict.Spread[int]).Samples != want || told != equal {
 			t.Errorf("%s\nequal %v, want %v\n%s", file, s.Equal, equal, &text)
 		}
@@ -123,7 +123,7 @@ func TestEqualRuns(t *testing.T) {
 		if err == nil {
 			err = c.Play(t.Context(), io.Discard, CSV)
 		}
-		if err != nil || strings.Contains(show.String(), "equal runs: nothing is drawn in 2 of 2 combinations, whose 2 runs are one") != equal {
+		if err != nil || strings.Contains(show.String(), "equal runs: nothing is random in 2 of 2 combinations; there the 2 runs are one") != equal {
 			t.Errorf("%s\na sweep says %q, %v", file, &show, err)
 		}
 	}

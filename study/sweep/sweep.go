@@ -17,6 +17,7 @@ import (
 	"softswitch/scenario/load"
 	"softswitch/sim"
 	"softswitch/study/shard"
+	"softswitch/unit"
 )
 
 // Sweep is a scenario, the values that its keys take, and the seeds that each combination
@@ -189,7 +190,8 @@ func (c *Checked) compare(combination int, v *verdict.Verdict) {
 func (c *Checked) tellEqual() {
 	n := len(lists.Where(c.drawn, func(drawn bool) bool { return !drawn }))
 	if n > 0 && c.Seeds.Times > 1 {
-		fmt.Fprintf(c.Show, "equal runs: nothing is drawn in %d of %d combinations, whose %d runs are one, n = 1; start: 500ms±1ms of a flow draws\n", n, len(c.drawn), c.Seeds.Times)
+		fmt.Fprintf(c.Show, "equal runs: nothing is random in %d of %s; there the %s are one, n = 1; flows vary with a start such as 500ms±1ms\n",
+			n, unit.Count(len(c.drawn), "combination"), unit.Count(c.Seeds.Times, "run"))
 	}
 }
 

@@ -98,7 +98,7 @@ func TestRowIsTheVerdict(t *testing.T) {
 	v := verdictOf(t, ring)
 	d := v.Detections[0]
 	for key, want := range map[string]any{
-		"flows[1].name": "b", "seed": 7, "deadlock": true, "onset_ns": int64(v.Onset), "latency_ns": int64(d.Latency), "trigger": d.Trigger.Node, "recovery_ns": "",
+		"flows[1].name": "b", "seed": 7, "deadlock": true, "onset_ns": int64(v.Onset), "latency_ns": int64(d.Latency), "initial_trigger": d.Trigger.Node, "recovery_ns": "",
 		"xoff": v.PFC.XOFF, "expected_met": "", "throughput_bps": v.Flows[0].Throughput + v.Flows[1].Throughput + v.Flows[2].Throughput,
 		"throughput_bps.a": v.Flows[0].Throughput, "throughput_bps.b": v.Flows[1].Throughput, "throughput_bps.x": "", "final_bps.c": v.Flows[2].Final,
 	} {

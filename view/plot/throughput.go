@@ -20,7 +20,7 @@ func Throughput(all []*verdict.Verdict) *Figure {
 	}
 	fig := &Figure{Title: all[0].Scenario + ": throughput of flows, 1 is the most of each", X: "time / ms"}
 	for _, v := range all {
-		p := Panel{Title: fmt.Sprintf("%s: %s, response %s: %d recurrences", v.World, v.Detector, v.Response, v.Recurrences), Y: "normalised", Top: 1.05}
+		p := Panel{Title: fmt.Sprintf("%s: %s, response %s: %s", v.World, v.Detector, v.Response, unit.Count(v.Recurrences, "recurrence")), Y: "normalised", Top: 1.05}
 		for i, f := range v.Flows {
 			p.Lines = append(p.Lines, Line{Name: f.Name, Group: i, Points: OverTime(v, i, float64(max(1, most[f.Name])))})
 		}

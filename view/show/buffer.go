@@ -128,9 +128,9 @@ func SharedWatermarks() View[Watermarks] {
 	return watermarks("Ingress shared pool occupancy per PG:", "PG", true, func(p *observe.Port, c int) int { return p.Group[c].Watermark })
 }
 
-// QueueCounters shows frames and bytes that left, by port and queue; with *nonzero only
-// queues with a count above 0.
-func QueueCounters(nonzero *bool) View[since[queuePort]] {
+// QueueCounters shows frames and bytes that left, by port and queue; of queues without
+// any only with *all.
+func QueueCounters(all *bool) View[since[queuePort]] {
 	return View[since[queuePort]]{
 		Fetch: fetchSince(client.ClearQueue, queuesOf, (*queuePort).less),
 		Tables: one(table{header: []string{"Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"}},
@@ -138,7 +138,7 @@ func QueueCounters(nonzero *bool) View[since[queuePort]] {
 				t.title = lastCached(c.Cleared)
 				for _, p := range c.Ports {
 					for i := range p.Packets {
-						if *nonzero && p.Packets[i]+p.Dropped[i] == 0 {
+						if !*all && p.Packets[i]+p.Dropped[i] == 0 {
 							continue
 						}
 						t.add(p.Port, "UC"+strconv.Itoa(i), Thousands(p.Packets[i]), Thousands(p.Bytes[i]), Thousands(p.Dropped[i]), "N/A")

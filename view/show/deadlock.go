@@ -34,8 +34,8 @@ func fetchDeadlocks(e control.Endpoint) (d Declared, err error) {
 type finding struct {
 	At *string `json:"at"` // RFC 3339
 	observe.Finding
-	Trigger *port   `json:"trigger"` // null if unknown
-	Label   *label  `json:"label"`   // null if the detector has no labels
+	Trigger *port   `json:"initial_trigger"` // null if unknown
+	Label   *label  `json:"label"`           // null if the detector has no labels
 	Lasts   bool    `json:"lasts"`
 	Over    *string `json:"over"` // RFC 3339, null while it lasts
 	Causes  []cause `json:"causes"`
@@ -57,7 +57,7 @@ type action struct {
 // port is a port in a label, "switch.port" by numbers, with its names if its switch
 // answered.
 type port struct {
-	At     string `json:"at"`
+	Number string `json:"number"`
 	Switch string `json:"switch,omitempty"`
 	Port   string `json:"port,omitempty"`
 }
@@ -158,7 +158,7 @@ func (names switchPorts) port(at string) *port {
 	}
 	p, ok := names[at]
 	if !ok {
-		p.At = at
+		p.Number = at
 	}
 	return &p
 }
@@ -251,16 +251,15 @@ func Causes() View[Declared] {
 
 // Actions shows what responses have done and not ended yet.
 func Actions() View[Declared] {
-	return View[Declared]{
-		Fetch: fetchDeadlocks,
-		Merge: true, Empty: "No action is in effect.",
-		Tables: one(table{header: []string{"Since", "Action", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7},
-			func(t *table, d Declared) {
-				for _, m := range d.Actions {
-					t.add(clock(m.Since), amount(m), orAll(m.PG), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
-				}
-			}),
-	}
+	v := Deadlocks()
+	v.Empty, v.Note = "No action is in effect.", nil
+	v.Tables = one(table{header: []string{"Since", "Action", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7},
+		func(t *table, d Declared) {
+			for _, m := range d.Actions {
+				t.add(clock(m.Since), amount(m), orAll(m.PG), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
+			}
+		})
+	return v
 }
 
 // amount is an action and the number that goes with it.

@@ -151,18 +151,25 @@ func TestBlind(t *testing.T) {
 	}
 }
 
-// TestDeadlockJSON: times by the clock on the wall, ports by name.
+// TestDeadlockJSON: times by the clock on the wall, ports by name, in all views of deadlocks alike.
 func TestDeadlockJSON(t *testing.T) {
+	for _, v := range []View[Declared]{Deadlocks(), Causes(), Actions()} {
+		wantDeadlockJSON(t, v)
+	}
+}
+
+func wantDeadlockJSON(t *testing.T, v View[Declared]) {
+	t.Helper()
 	var got strings.Builder
 	ends := []control.Endpoint{{Name: "s1"}, {Name: "s2"}}
-	if err := Deadlocks().JSON(&got, ends, deadlocked("itsy"), false); err != nil {
+	if err := v.JSON(&got, ends, deadlocked("itsy"), false); err != nil {
 		t.Fatal(err)
 	}
 	var all map[string]struct {
 		Detector string
 		Findings []struct {
 			At      time.Time
-			Trigger port
+			Trigger port `json:"initial_trigger"`
 			Label   struct{ Initiator port }
 			Lasts   bool
 			Over    *time.Time

@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"softswitch/detect"
@@ -48,35 +49,55 @@ func (m *model) cause(e oracle.Entry) {
 	if m.declared != nil && m.declared.Node == m.w.index[e.Node] {
 		declared := *m.declared // states have the one without
 		declared.Cause = strings.Join(named, "; and ") + m.rightText(d.causes[0].Type)
+		declared.CauseHost, declared.CauseDir = m.causePlace(&d.causes[0])
 		m.declared = &declared
 	}
 }
 
-// causeWords are the words for causes that are at a place.
+// causeWords are the words for causes that are at a queue.
 var causeWords = map[detect.CauseType]string{
-	detect.CauseContention: "contention", detect.CauseRouting: "a loop in the routes",
-	detect.CauseFlooding: "flooded frames", detect.CauseLink: "a link that went down",
+	detect.CauseContention: "contention", detect.CauseRouting: "a loop in the routes", detect.CauseFlooding: "flooded frames",
 }
 
 // causeText is a cause in words, with its confidence.
 func (m *model) causeText(c *detect.Cause) string {
-	named := (&oracle.Result{Fabric: m.w.fabric}).Trigger(oracle.Finding{Trigger: c.At, OnLoop: c.OnLoop})
-	at := ""
-	if d, ok := m.w.ports[c.At]; ok {
-		at = " at " + m.w.arrow(d)
-	}
-	what := cmp.Or(causeWords[c.Type], "no single one, flows that are there together") + at
-	if c.Type == detect.CauseHost {
-		what = "host " + named.Node
+	host, dir := m.causePlace(c)
+	what, where := cmp.Or(causeWords[c.Type], "no single one, flows that are there together"), ""
+	switch {
+	case host >= 0:
+		what = "host " + m.w.nodes[host].Name
+		if _, slow := m.slow[host]; slow {
+			what = m.slowText(host)
+		}
+	case c.Type == detect.CauseLink && dir >= 0: // the loop is the way round it
+		what = "link " + m.w.links[dir/2].Name + ", which went down"
+	case dir >= 0:
+		what += " at " + m.w.arrow(dir)
+		switch {
+		case c.Type == detect.CauseRouting: // is a loop
+		case c.OnLoop:
+			where = ", on the loop"
+		default:
+			where = ", off the loop"
+		}
 	}
 	if flows := m.flowNames(c); flows != "" {
 		what += ", " + flows
 	}
-	where := "off the loop"
-	if c.OnLoop {
-		where = "on the loop"
+	return what + where
+}
+
+// causePlace is where a cause is: the host that it is, or the direction at which it is; -1 for none.
+func (m *model) causePlace(c *detect.Cause) (host, dir int) {
+	d, ok := m.w.ports[c.At]
+	if c.Type == detect.CauseHost {
+		named := (&oracle.Result{Fabric: m.w.fabric}).Trigger(oracle.Finding{Trigger: c.At, OnLoop: c.OnLoop})
+		return slices.IndexFunc(m.w.nodes, func(n Node) bool { return n.Name == named.Node }), -1
 	}
-	return fmt.Sprintf("%s, %s", what, where)
+	if !ok || c.Type == detect.CauseSeveral {
+		return -1, -1
+	}
+	return -1, d
 }
 
 // rightIn is in how many of a hundred deadlocks with a planted cause the diagnosis of itsy named it, or

@@ -10,6 +10,7 @@ import (
 	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/oracle/verdict"
+	"softswitch/unit"
 )
 
 // noteNamed takes note of a cause that the node's last declaration, if it was true, is diagnosed with: of its
@@ -59,14 +60,6 @@ func (m *model) hasDropped() bool {
 	})
 }
 
-// frames is a number of frames in words.
-func frames(n int64) string {
-	if n == 1 {
-		return "1 frame"
-	}
-	return fmt.Sprintf("%d frames", n)
-}
-
 // droppedText says whom a cure costs how much, "" for nobody.
 func droppedText(all []verdict.DroppedOf) string {
 	if len(all) == 0 {
@@ -77,7 +70,7 @@ func droppedText(all []verdict.DroppedOf) string {
 		if !d.Named {
 			whose = ", which no cause names"
 		}
-		return fmt.Sprintf("%s of flow %s (%s%s)", frames(d.Frames), d.Flow, d.Share(), whose)
+		return fmt.Sprintf("%s of flow %s (%s%s)", unit.Count(d.Frames, "frame"), d.Flow, d.Share(), whose)
 	})
 	if more := len(all) - verdict.DroppedShown; more > 0 {
 		parts = append(parts, fmt.Sprintf("some of %d more flows", more))

@@ -408,7 +408,7 @@ func (v *view) count() {
 		default:
 			v.model.count(r.node, r.at, r.snap)
 			if lost, name := r.snap.EventsLost, v.w.nodes[r.node].Name; lost > 0 { // and the truth is in doubt
-				v.model.problem = fmt.Sprintf("%s lost %d events of its log: the truth may be wrong", name, lost)
+				v.model.problem = fmt.Sprintf("%s lost %s of its log: the truth may be wrong", name, unit.Count(lost, "event"))
 			}
 		}
 	}

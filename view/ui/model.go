@@ -38,13 +38,14 @@ type model struct {
 	last      *oracle.Stuck        // the last that was not empty, of a deadlock that is over
 	lastFor   unit.Time            // how long that lasted
 	lastAt    unit.Time            // when it was over
+	again     int                  // how often deadlocks formed, each soon after the one before was over
 	breaker   string               // the last action on a deadlock that made its loop move, "" for none
 	lingers   unit.Time            // how long that is still told of
 	paused    []bool               // by direction and priority
 	down      []bool               // by direction: the port that it leaves is down
 	silent    []bool               // by node
 	storming  []int                // by node: priorities that it pauses without end
-	slow      []bool               // by node: a host that drains slowly
+	slow      map[int]unit.Rate    // by node: hosts that drain slowly, and how fast
 	pgs       []pg                 // by direction and priority: the priority group at its far end, by its events
 	waits     map[edge]hold        // what waits where
 	actions   map[Action]unit.Time // in effect, since when
@@ -112,7 +113,7 @@ func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 		pgs: make([]pg, len(w.far)*unit.Priorities), waits: map[edge]hold{}, actions: map[Action]unit.Time{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
 		truly: map[int]bool{}, namedFlows: map[detect.FlowID]bool{}, namedHosts: map[int]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
-		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: make([]bool, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
+		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: map[int]unit.Rate{}, snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
 	}
 }
@@ -129,6 +130,10 @@ func (m *model) settle() {
 	case was.Empty() && !s.Empty():
 		m.since = m.now
 		m.declared, m.breaker = nil, ""
+		m.again++
+		if m.last == nil || m.now-m.lastAt > curedFor {
+			m.again = 0
+		}
 		m.tell(m.now, "deadlock", "deadlock: %s wait for one another", m.loopText(m.loops(s)))
 	case !was.Empty() && s.Empty():
 		m.tell(m.now, "over", "the deadlock is over, after %s", span(m.now-m.since))
@@ -176,10 +181,11 @@ func (m *model) add(e oracle.Entry) {
 		m.storming[m.w.index[e.Node]]--
 		m.tell(e.At, "storm", "the storm of %s in priority %d is over", m.name(e.Node), e.Priority)
 	case event.HostSlow:
-		m.slow[m.w.index[e.Node]] = true
-		m.tell(e.At, "storm", "%s is slow: it drains %d kbit/s", m.name(e.Node), e.Bytes)
+		i := m.w.index[e.Node]
+		m.slow[i] = unit.Rate(e.Bytes) * 1000
+		m.tell(e.At, "storm", "%s", m.slowText(i))
 	case event.HostSlowOver:
-		m.slow[m.w.index[e.Node]] = false
+		delete(m.slow, m.w.index[e.Node])
 		m.tell(e.At, "storm", "%s is slow no more", m.name(e.Node))
 	case event.Trace:
 		m.label(e)
@@ -198,7 +204,8 @@ func (m *model) add(e oracle.Entry) {
 func (m *model) forget(e oracle.Entry) {
 	m.now = e.At
 	node := m.w.index[e.Node]
-	m.storming[node], m.slow[node] = 0, false
+	m.storming[node] = 0
+	delete(m.slow, node)
 	away := lists.Where(m.w.nodes[node].Ports, func(d int) bool { return d >= 0 }) // directions that leave it
 	for _, d := range away {
 		m.down[d] = false
@@ -305,7 +312,7 @@ func (m *model) declare(e oracle.Entry) {
 	if !ok {
 		return
 	}
-	d := &Declared{Node: m.w.index[e.Node], Queue: at, Trigger: -1, Port: -1, OnLoop: e.OnLoop}
+	d := &Declared{Node: m.w.index[e.Node], Queue: at, Trigger: -1, Port: -1, OnLoop: e.OnLoop, CauseHost: -1, CauseDir: -1}
 	d.True = m.stuck.InCore(q) || m.truth().InCore(q)
 	m.truly[d.Node] = d.True
 	t := (&oracle.Result{Fabric: m.w.fabric}).Trigger(oracle.Finding{Trigger: e.Trigger, OnLoop: e.OnLoop})
@@ -399,7 +406,7 @@ func (m *model) state(at unit.Time) State {
 	s.Down = below(len(m.w.links), func(i int) bool { return m.isDown(2*i) || m.isDown(2*i+1) })
 	s.Silent = below(len(m.silent), func(i int) bool { return m.silent[i] })
 	s.Storms = below(len(m.storming), func(i int) bool { return m.storming[i] > 0 })
-	s.SlowHosts = below(len(m.slow), func(i int) bool { return m.slow[i] })
+	s.SlowHosts = slices.Sorted(maps.Keys(m.slow))
 	paused := below(len(m.paused), func(i int) bool { return m.paused[i] })
 	s.Paused = lists.Map(paused, func(i int) At { return At{i / unit.Priorities, i % unit.Priorities} })
 	for i := range m.snaps {
@@ -418,7 +425,7 @@ func (m *model) state(at unit.Time) State {
 		m.declared = nil
 	}
 	if m.left > 0 {
-		s.Log = append(s.Log, Entry{s.T, "note", fmt.Sprintf("and %d more events", m.left)})
+		s.Log = append(s.Log, Entry{s.T, "note", fmt.Sprintf("and %s", unit.Count(m.left, "more event"))})
 	}
 	if m.zero > m.origin {
 		s.Zero = ms(m.zero - m.origin)

@@ -475,7 +475,7 @@ func TestModelSlowHost(t *testing.T) {
 	host := s.m.w.ids[len(s.m.w.switches)]
 	s.add(host, event.Event{Type: event.HostSlow, Bytes: 4000})
 	st := s.state()
-	if !slices.Equal(st.SlowHosts, []int{len(s.m.w.switches)}) || !strings.Contains(st.Words, " is slow.") || !strings.HasSuffix(st.Log[0].Text, "is slow: it drains 4000 kbit/s") {
+	if !slices.Equal(st.SlowHosts, []int{len(s.m.w.switches)}) || !strings.Contains(st.Words, " takes only 4Mbit/s of its ") || !strings.Contains(st.Log[0].Text, " takes only 4Mbit/s of its ") {
 		t.Errorf("%+v", st)
 	}
 	s.add(host, event.Event{Type: event.HostSlowOver})

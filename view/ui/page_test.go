@@ -38,12 +38,16 @@ func TestPageDeadlock(t *testing.T) {
 	tab.Run("go(states.findIndex((s) => s.declared && s.declared.cause))")
 	tab.Await("document.body.dataset.status === 'deadlock'")
 	tab.Shot("sim-deadlock")
+	if !tab.Is("states.some((s, i) => s.declared && !s.declared.cause && (go(i), document.querySelector('[data-trigger]').dataset.trigger === topo.nodes[s.declared.trigger].name))") {
+		t.Error("before a cause is named, the page does not show the initial trigger")
+	}
+	tab.Run("go(states.findIndex((s) => s.declared && s.declared.cause))")
 	for what, expr := range map[string]string{
 		"a loop of four links":                "document.querySelectorAll('#lanes .lane.core').length === 4",
 		"its order":                           "[...document.querySelectorAll('.step-text')].map((e) => e.textContent).join('') === '1234'",
 		"pauses with their priority in words": "[...document.querySelectorAll('[data-paused] text')].every((e) => e.textContent === '‖3')",
 		"a link that is down":                 "document.querySelectorAll('#lanes .lane.down').length === 4",
-		"the trigger":                         "document.querySelector('[data-trigger]').dataset.trigger === 'agg0-0'",
+		"the likely cause, and it alone":      "document.querySelector('[data-cause]').dataset.cause === arrow(states[at].declared.cause_dir) && !document.querySelector('[data-trigger]')",
 		"the loop in words":                   "/DEADLOCK of priority 3.*(core0|core1).*wait for one another.*Likely cause: .* \\(right in \\d+ of 100 such cases\\)/.test($('words').textContent)",
 		"a buffer above XOFF":                 "document.querySelector('#nodes .fill.off') !== null",
 	} {
@@ -193,7 +197,7 @@ events:
 		t.Error("the storm does not end")
 	}
 	tab.Run("go(stateAt(80))")
-	if !tab.Is("document.querySelector('[data-slow]').dataset.slow === 'h2' && /h2 is slow: it drains 4000 kbit.s/.test($('entries').textContent)") {
+	if !tab.Is("document.querySelector('[data-slow]').dataset.slow === 'h2' && /h2 takes only 4Mbit.s of its 100Mbit.s/.test($('entries').textContent)") {
 		t.Error("a slow host has no mark or no event")
 	}
 }

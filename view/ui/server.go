@@ -22,6 +22,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"softswitch/node/metrics"
+	"softswitch/unit"
 )
 
 // Bounds of the server.
@@ -195,7 +196,7 @@ func (p *pieces) Write(b []byte) (n int, err error) {
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	if !s.stream.join(pagesMax) {
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, fmt.Sprintf("%d pages are open, which is the most; close one", pagesMax), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("%s are open, which is the most; close one", unit.Count(pagesMax, "page")), http.StatusServiceUnavailable)
 		return
 	}
 	defer s.stream.leave()
@@ -270,7 +271,7 @@ func (s *Server) serveFile(w http.ResponseWriter, _ *http.Request) {
 		defer func() { <-s.files }()
 	default:
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, fmt.Sprintf("%d files are being made, which is the most; try again", filesMax), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("%s are being made, which is the most; try again", unit.Count(filesMax, "file")), http.StatusServiceUnavailable)
 		return
 	}
 	var page bytes.Buffer

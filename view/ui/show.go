@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"softswitch/unit"
 )
 
 // Show is runs of one scenario, and the acts in which a page tells of them.
@@ -113,7 +115,7 @@ func pausedText(s *State) string {
 	case 1:
 		return "one link is paused"
 	default:
-		return fmt.Sprintf("%d links are paused", n)
+		return fmt.Sprintf("%s are paused", unit.Count(n, "link"))
 	}
 }
 
@@ -163,7 +165,13 @@ func (b *showBuilder) deadlock() error {
 	b.act(0, b.next, onset-1, "Pauses spread", "Buffers fill, and each switch pauses the one before it: %s.", pausedText(&r.States[onset-1]))
 	loop := strings.TrimPrefix(e.Text, "deadlock: ")
 	b.act(0, onset, declared-1, "Deadlock", "%s. Each waits for the next, and none can go first. Labels follow the pauses upstream.", loop)
-	b.act(0, declared, min(declared+10, len(r.States)-1), "Detection", "A label has come home: %s.", d.Text)
+	to := min(declared+10, len(r.States)-1)
+	text := d.Text
+	if last := r.States[to].Declared; last != nil && last.Cause != "" { // the drawing ends with that, not with the initial trigger
+		found, _, _ := strings.Cut(text, "; ")
+		text = found + ". Likely cause: " + last.Cause
+	}
+	b.act(0, declared, to, "Detection", "A label has come home: %s.", text)
 	return nil
 }
 

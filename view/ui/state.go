@@ -172,6 +172,10 @@ type Declared struct {
 	OnLoop  bool `json:"on_loop"`
 	// Cause is the likeliest cause of its diagnosis, in words; "" before there is one.
 	Cause string `json:"cause,omitempty"`
+	// CauseHost is the host that is that cause, and CauseDir the direction at which it is, -1
+	// for none.
+	CauseHost int `json:"cause_host"`
+	CauseDir  int `json:"cause_dir"`
 }
 
 // Sending is what became of the messages that a host sends on reliable connections.

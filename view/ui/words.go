@@ -81,7 +81,7 @@ func (m *model) words(s *State) string {
 		}
 	}
 	for _, i := range s.SlowHosts {
-		tell("%s is slow.", m.w.nodes[i].Name)
+		tell("%s.", m.slowText(i))
 	}
 	if len(s.Down) > 0 {
 		names := lists.Map(s.Down, func(l int) string { return m.w.links[l].Name })
@@ -91,7 +91,7 @@ func (m *model) words(s *State) string {
 		parts = append(parts, text)
 	}
 	if s.Lost > 0 {
-		tell("%d lossless frames were lost.", s.Lost)
+		tell("Lost: %s.", unit.Count(s.Lost, "lossless frame"))
 	}
 	return strings.Join(parts, " ")
 }
@@ -104,29 +104,84 @@ func (m *model) brief(s *State) string {
 		text := m.shortLoop(d.Loops[0]) + " wait for one another"
 		switch {
 		case s.Declared == nil || !s.Declared.True:
-			return text + "."
+			return text + "." + m.againText()
 		case s.Declared.Cause != "":
 			return text + ". Likely cause: " + s.Declared.Cause + "."
 		}
 		return fmt.Sprintf("%s, as %s declared after %s.", text, m.w.nodes[s.Declared.Node].Name, spanMS(s.Declared.After))
 	case statusStorm:
-		if len(s.Storms) > 0 {
-			return m.w.nodes[s.Storms[0]].Name + " pauses without end."
+		if i := slices.IndexFunc(s.Actions, func(a Action) bool { return a.What == contained }); i >= 0 {
+			return m.containedText(s.Actions[i])
 		}
-		i := slices.IndexFunc(s.Actions, func(a Action) bool { return a.What == contained })
-		return m.containedText(s.Actions[i])
+		return fmt.Sprintf("%s pauses without end: %s.", m.w.nodes[s.Storms[0]].Name, pausedText(s))
 	case statusCured:
-		text := fmt.Sprintf("Cured %s after it formed: %s.", span(m.lastFor), m.breaker)
+		text := fmt.Sprintf("Cured %s after it formed, by %s.%s", span(m.lastFor), m.breaker, m.againText())
 		if len(s.DroppedOf) > 0 {
 			text += " " + droppedText(s.DroppedOf[:1])
 		}
 		return text
 	case statusPaused:
-		return strings.ToUpper(pausedText(s)[:1]) + pausedText(s)[1:] + "."
+		return m.slowFirst(s, pausedText(s)) + m.underneath(s)
 	case statusFlowing:
-		return "Traffic flows, and no link is paused."
+		return m.slowFirst(s, "traffic flows, and no link is paused") + m.underneath(s)
 	}
-	return "Nothing flows."
+	return "Nothing flows." + m.underneath(s)
+}
+
+// slowFirst is a sentence that begins with the hosts that are slow, if any.
+func (m *model) slowFirst(s *State, text string) string {
+	switch len(s.SlowHosts) {
+	case 0:
+		return strings.ToUpper(text[:1]) + text[1:] + "."
+	case 1:
+		return m.slowText(s.SlowHosts[0]) + ": " + text + "."
+	}
+	return fmt.Sprintf("%d hosts are slow: %s.", len(s.SlowHosts), text)
+}
+
+// slowText says how slow a host is.
+func (m *model) slowText(host int) string {
+	text := fmt.Sprintf("%s takes only %v", m.w.nodes[host].Name, m.slow[host])
+	if ports := m.w.nodes[host].Ports; len(ports) > 0 && ports[0] >= 0 && m.w.rates[ports[0]^1] > 0 {
+		text += fmt.Sprintf(" of its %v", m.w.rates[ports[0]^1])
+	}
+	return text
+}
+
+// underneath says what is not as it was, though traffic flows: links that are down, and what responses do.
+func (m *model) underneath(s *State) (text string) {
+	switch n := len(s.Down); n {
+	case 0:
+	case 1:
+		text = fmt.Sprintf(" Link %s is down.", m.w.links[s.Down[0]].Name)
+	default:
+		text = fmt.Sprintf(" %d links are down.", n)
+	}
+	var what []string
+	for _, a := range s.Actions {
+		if !slices.Contains(what, a.What) {
+			what = append(what, a.What)
+		}
+	}
+	switch n := len(s.Actions); n {
+	case 0:
+	case 1:
+		text += fmt.Sprintf(" A response acts on %s: %s.", m.w.arrow(s.Actions[0].Dir), what[0])
+	default:
+		text += fmt.Sprintf(" Responses act at %d places: %s.", n, strings.Join(what, ", "))
+	}
+	return text
+}
+
+// againText says how often the deadlock has come back.
+func (m *model) againText() string {
+	switch m.again {
+	case 0:
+		return ""
+	case 1:
+		return " It has come back once."
+	}
+	return fmt.Sprintf(" It has come back %d times.", m.again)
 }
 
 // loopMax is the most nodes of a loop that the brief sentence names.
@@ -140,14 +195,18 @@ func (m *model) shortLoop(loop []At) string {
 }
 
 func (m *model) containedText(a Action) string {
-	return fmt.Sprintf("%s has ignored the pauses of %s since %s: it stormed.", m.w.nodes[m.w.from(a.Dir)].Name, m.w.nodes[m.w.to(a.Dir)].Name, m.clock(m.actions[a]))
+	host, how := m.w.to(a.Dir), "stormed"
+	if m.storming[host] > 0 {
+		how = "storms"
+	}
+	return fmt.Sprintf("%s has ignored the pauses of %s since %s: it %s.", m.w.nodes[m.w.from(a.Dir)].Name, m.w.nodes[host].Name, m.clock(m.actions[a]), how)
 }
 
 // overText says how the last deadlock ended.
 func (m *model) overText() string {
 	what, how := "ended", ", without a response"
 	if m.breaker != "" {
-		what, how = "was cured", ": "+m.breaker
+		what, how = "was cured", ", by "+m.breaker
 	}
 	return fmt.Sprintf("The deadlock %s at %s, %s after it formed%s.", what, m.clock(m.lastAt), span(m.lastFor), how)
 }

@@ -18,8 +18,8 @@ import (
 // folderPatience is the timeout for tshark, which answers within a second.
 const folderPatience = 20 * time.Second
 
-// folder asks tshark for the user's Lua plugin folder.
-func folder(ctx context.Context) (string, error) {
+// Folder asks tshark for the user's Lua plugin folder.
+func Folder(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, folderPatience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "tshark", "-G", "folders").Output()
@@ -38,13 +38,8 @@ func folder(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("decode wireshark: `tshark -G folders` has no line %q: is it a Wireshark without Lua? Name the folder with --dir", key)
 }
 
-// Install writes the plugin into dir, or the user's folder for "", and reports it.
-func Install(ctx context.Context, dir string, out io.Writer) (err error) {
-	if dir == "" {
-		if dir, err = folder(ctx); err != nil {
-			return err
-		}
-	}
+// Install writes the plugin into dir and reports it.
+func Install(dir string, out io.Writer) error {
 	path := filepath.Join(dir, PluginName)
 	had, err := os.ReadFile(path)
 	if err == nil && bytes.Equal(had, Plugin) {

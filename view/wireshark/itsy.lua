@@ -66,6 +66,7 @@ local f = {
   version = ProtoField.uint8("itsy.version", "Version", base.DEC, nil, 0xf0),
   kind = ProtoField.uint8("itsy.kind", "Kind", base.DEC, KINDS, 0x0f),
   priority = ProtoField.uint8("itsy.priority", "Priority", base.DEC, nil, 0xe0),
+  sender = ProtoField.string("itsy.sender", "Sender"),
   flags = ProtoField.uint8("itsy.flags", "Flags", base.HEX, nil, 0x1f),
   initiator_node = ProtoField.uint16("itsy.initiator.node", "Initiator switch"),
   initiator_port = ProtoField.uint8("itsy.initiator.port", "Initiator port"),
@@ -126,6 +127,7 @@ itsy.fields = values(head, f, g)
 clcm.fields = values(c)
 itsy.experts = { bad, foreign, cut, unpaused, home, declared, forged }
 itsy.prefs.keys = Pref.string("File of keys", "", "Keys of authenticated links, by which tags are judged: a line with the name of a link and its key, or two")
+itsy.prefs.names = Pref.string("File of names", "", "Names of ports, for captures that have none: a line with a port's number, address and name, as softswitch decode wireshark --names writes it")
 clcm.experts = { clcm_bad }
 
 local eth_dst = Field.new("eth.dst")
@@ -147,8 +149,38 @@ local function is_zero(tvb)
   return not tvb:raw():find("[^\0]")
 end
 
--- names are those of ports by their numbers, as far as frames of their interfaces have come.
-local names = {}
+-- open_named opens a file that a preference names. It returns nil if none is named, or if it cannot be
+-- read, which it reports.
+local function open_named(path)
+  if path == "" then return nil end
+  local file, why = io.open(path)
+  if not file then report_failure("itsy: " .. why) end
+  return file
+end
+
+-- names are those of ports by their numbers: of the interfaces of which control frames have come. given are
+-- those of the file in the preferences, by number and by address.
+local names, given, given_of = {}, {}, nil
+
+local function load_names()
+  if given_of == itsy.prefs.names then return end
+  given, given_of = {}, itsy.prefs.names
+  local file = open_named(given_of)
+  if not file then return end
+  for line in file:lines() do
+    local number, address, name = line:match("^(%S+) (%S+) (%S+)$")
+    if name then given[number], given[address] = name, name end
+  end
+  file:close()
+end
+
+-- add_sender adds the name of the port that sent a frame.
+local function add_sender(root)
+  load_names()
+  local src = eth_src()
+  local name = src and given[src.range:bytes():tohex(true, ":")]
+  if name then root:add(f.sender, name):set_generated() end
+end
 
 local function learn_name()
   local at, name = description(), interface()
@@ -158,7 +190,7 @@ end
 
 local function node_port(node, port)
   local number = string.format("%d.%d", node:uint(), port:uint())
-  local name = names[number]
+  local name = names[number] or given[number]
   return name and string.format("%s (%s)", name, number) or number
 end
 
@@ -380,7 +412,7 @@ local keys, keys_of = {}, nil
 local function load_keys()
   if keys_of == itsy.prefs.keys then return end
   keys, keys_of = {}, itsy.prefs.keys
-  local file = keys_of ~= "" and io.open(keys_of)
+  local file = open_named(keys_of)
   if not file then return end
   if not xor then make_tables() end
   for line in file:lines() do
@@ -404,6 +436,7 @@ end
 local senders, judged = {}, {}
 
 function itsy.init()
+  names, given_of = {}, nil
   senders, judged, keys_of = {}, {}, nil
 end
 
@@ -685,6 +718,8 @@ local function dissect_message(tvb, pinfo, root)
   local to = eth_dst()
   if not to or to.range:bytes():tohex(true) ~= NEAREST_BRIDGE then return 0 end
   pinfo.cols.info = ""
+  learn_name()
+  add_sender(root)
   if is_subtype(tvb, SUBTYPE_CLCM) then
     dissect_clcm(tvb, pinfo, root)
     return tvb:len()
@@ -709,7 +744,6 @@ local function dissect_message(tvb, pinfo, root)
 end
 
 function itsy.dissector(tvb, pinfo, root)
-  learn_name()
   local of = pfc
   pfc = nil
   if not of then return dissect_message(tvb, pinfo, root) end
@@ -722,6 +756,8 @@ local mac_control = ethertypes:get_dissector(0x8808)
 
 function chain.dissector(tvb, pinfo, root)
   pcall(mac_control.call, mac_control, tvb, pinfo, root) -- of a frame that is cut it says so itself
+  learn_name()
+  add_sender(root)
   if tvb:len() > PFC_PADDING and tvb(0, 2):uint() == PFC_OPCODE and not is_zero(tvb(PFC_PADDING)) then
     pfc = { enabled = tvb(3, 1):uint(), cut = tvb:len() < tvb:reported_len(), frame = tvb }
     Dissector.get("itsy"):call(tvb(PFC_PADDING):tvb(), pinfo, root)

@@ -10,7 +10,10 @@
 // switch.
 package wireshark
 
-import _ "embed"
+import (
+	_ "embed"
+	"regexp"
+)
 
 // PluginName is the file's name in a plugin folder.
 const PluginName = "itsy.lua"
@@ -19,3 +22,16 @@ const PluginName = "itsy.lua"
 //
 //go:embed itsy.lua
 var Plugin []byte
+
+// Filter is a field or an expert item of the dissector, by which frames can be filtered.
+type Filter struct{ Name, About string }
+
+var defined = regexp.MustCompile(`Proto(?:Field\.\w+|Expert\.new)\("([^"]+)", "([^"]+)"`)
+
+// Filters returns the filters that Plugin defines, in its order.
+func Filters() (all []Filter) {
+	for _, m := range defined.FindAllSubmatch(Plugin, -1) {
+		all = append(all, Filter{string(m[1]), string(m[2])})
+	}
+	return all
+}

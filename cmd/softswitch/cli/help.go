@@ -11,8 +11,8 @@ import (
 )
 
 // mapHelp replaces the help of commands with grouped subcommands by a map of the groups that fits
-// on one screen.
-func mapHelp(program *cobra.Command) {
+// on one screen. That of the program names topics of "help" too.
+func mapHelp(program *cobra.Command, topics []string) {
 	usual := program.HelpFunc()
 	program.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if len(c.Groups()) == 0 {
@@ -20,6 +20,11 @@ func mapHelp(program *cobra.Command) {
 			return
 		}
 		writeMap(c.OutOrStdout(), c)
+		if c == program && len(topics) > 0 {
+			fmt.Fprintf(c.OutOrStdout(), "More: %s help COMMAND|%s\n", c.Name(), strings.Join(topics, "|"))
+			return
+		}
+		fmt.Fprintf(c.OutOrStdout(), "`%s COMMAND --help` says more about a command.\n", c.CommandPath())
 	})
 }
 
@@ -63,7 +68,7 @@ func writeMap(out io.Writer, c *cobra.Command) {
 			flags.AddFlag(f)
 		}
 	})
-	fmt.Fprintf(out, "%s`%s COMMAND --help` says more about a command.\n", flags.FlagUsages(), c.CommandPath())
+	fmt.Fprint(out, flags.FlagUsages())
 }
 
 // exitStatus is the help text on the exit status of commands whose help has no other.

@@ -17,10 +17,10 @@ import (
 )
 
 // Program makes c, with all its commands, the root of a program: c gets a version and grouped help,
-// and leaves errors to Main. It returns c.
-func Program(c *cobra.Command) *cobra.Command {
+// which names topics, and leaves errors to Main. It returns c.
+func Program(c *cobra.Command, topics ...string) *cobra.Command {
 	tellExitStatus(c)
-	mapHelp(c)
+	mapHelp(c, topics)
 	c.Version = fmt.Sprintf("%s, %s %s/%s", version.Text(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	c.SetVersionTemplate(c.Name() + " {{.Version}}\n")
 	c.SilenceUsage, c.SilenceErrors = true, true

@@ -164,7 +164,7 @@ of pauses, and show how the deadlock forms and is detected; then remove everythi
 scenario is fattree-on-loop, which is built in. A lab of the same name that is already up
 is removed only with --replace.
 
---show plays it three times, without a response, with "drop" and with "drop+trigger", and
+--show plays it three times, without a response, with "drop" and with "cure", and
 presents the runs as acts on a page: the space bar continues, P enlarges the page for an
 audience, B shows the first and the last run side by side, Home returns to the start.
 
@@ -225,7 +225,7 @@ of a live lab, and of live labs, which slow the scenario down as far as necessar
 
 Exit status: 0 the results agree wherever a live lab can play; 1 not, or no run of some
 scenario was valid; 2 a scenario could not be played.`,
-		Example:           "  sudo softswitch lab worlds scenarios/*.yaml",
+		Example:           "  sudo softswitch lab worlds scenarios/*.yaml   # about 15 min",
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.FilesAndNames,
 	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {

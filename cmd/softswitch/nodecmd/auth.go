@@ -9,6 +9,7 @@ import (
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/client"
+	"softswitch/unit"
 )
 
 // Auth returns the command "auth" with its subcommands.
@@ -61,7 +62,7 @@ Exit status: 0 done; 2 not done: the links keep their present keys.`,
 				if err != nil {
 					return fmt.Errorf("auth rotate: %w", err)
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d links have new keys\n", n)
+				fmt.Fprintf(cmd.ErrOrStderr(), "new keys on %s\n", unit.Count(n, "link"))
 				return nil
 			})(cmd, args)
 		},

@@ -47,6 +47,9 @@ when no pause has arrived for the restoration time, by default twice DETECTION_M
 		Example: "  sudo softswitch pfcwd start --action drop all 400 --restoration-time 400\n  sudo softswitch pfcwd start --switch core0 to-agg0-0 200",
 		Args:    cli.Arguments(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := s.target.Switches(*chosen); err != nil { // before what is said of the arguments
+				return err
+			}
 			last, given := len(args)-1, &restoration
 			if !cmd.Flags().Changed("restoration-time") {
 				given = nil

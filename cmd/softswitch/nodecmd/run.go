@@ -52,7 +52,7 @@ driver's own tool turns PFC off; docs/lab.md says what else to expect.`,
 					return runHost(cmd, file, data, record, wait)
 				}
 			}
-			cfg, err := switchConfig(file, data, detector, args)
+			cfg, warnings, err := switchConfig(file, data, detector, args)
 			if err != nil {
 				return err
 			}
@@ -65,6 +65,9 @@ driver's own tool turns PFC off; docs/lab.md says what else to expect.`,
 			ports := lists.Map(cfg.Ports, func(p config.Port) string { return p.Name })
 			if err := node.Await(cmd.Context(), os.Stderr, ports, wait); err != nil {
 				return err
+			}
+			for _, w := range warnings {
+				fmt.Fprintln(os.Stderr, "warning:", w)
 			}
 			node.Announce(os.Stderr, cfg)
 			return node.RunSwitch(cmd.Context(), cfg, record, node.Place{})
@@ -87,33 +90,29 @@ func configFlags(c *cobra.Command, file *string, wait *time.Duration, usage stri
 	c.Flags().DurationVar(wait, "wait", 0, `how long to wait for interfaces that do not exist yet, "60s"`)
 }
 
-// switchConfig returns the configuration from a file, or of a bridge over ports.
-func switchConfig(file string, data []byte, detector string, ports []string) (cfg config.Switch, err error) {
-	var warnings []string
+// switchConfig returns the configuration from a file, or of a bridge over ports, and warnings about it.
+func switchConfig(file string, data []byte, detector string, ports []string) (cfg config.Switch, warnings []string, err error) {
 	switch {
 	case file != "" && len(ports) > 0:
-		return cfg, errors.New("run: give the interfaces in the file or as arguments, not both")
+		return cfg, nil, errors.New("run: give the interfaces in the file or as arguments, not both")
 	case file != "":
 		if cfg, warnings, err = config.LoadSwitch(cli.Called(file), data); err != nil {
-			return cfg, err
+			return cfg, nil, err
 		}
 	case len(ports) == 0:
-		return cfg, errors.New("run: no interfaces; give at least one, or a file with -c")
+		return cfg, nil, errors.New("run: no interfaces; give at least one, or a file with -c")
 	default:
 		if cfg, warnings, err = config.Bridge(ports...); err != nil {
-			return cfg, err
+			return cfg, nil, err
 		}
 	}
 	if detector != "" {
 		if _, err := catalog.Named("--detector", detector); err != nil {
-			return cfg, err
+			return cfg, nil, err
 		}
 		cfg.Detector = detector
 	}
-	for _, w := range warnings {
-		fmt.Fprintln(os.Stderr, "warning:", w)
-	}
-	return cfg, nil
+	return cfg, warnings, nil
 }
 
 // runHost runs the host that a file configures. It refuses flags of switches.

@@ -149,12 +149,14 @@ minimum, the shared pool and its headroom.`, show.SharedWatermarks())
 }
 
 func (s *shower) queue() *cobra.Command {
-	nonzero := false
+	all := false
 	counters := leaf(s, "counters", "Frames and bytes sent, by port and queue", `Frames and bytes sent, by port and queue, since the switch started or "softswitch clear
-queue counters". Dropped counts frames dropped in the queue on purpose, by a watchdog or
+queue counters", of queues that sent or dropped any. Dropped counts frames dropped in the queue on purpose, by a watchdog or
 to break a deadlock; other drops are counted at the ingress port: see "softswitch show
-interfaces counters".`, show.QueueCounters(&nonzero))
-	counters.Flags().BoolVar(&nonzero, "nonzero", false, "only queues with nonzero counters")
+interfaces counters".`, show.QueueCounters(&all))
+	counters.Flags().BoolVar(&all, "all", false, "also queues whose counters are zero")
+	counters.Flags().Bool("nonzero", true, "") // the default, which SONiC has as a flag
+	counters.Flags().MarkHidden("nonzero")
 	watermark := leaf(s, "watermark", "Maximum bytes queued, by port and queue", "", show.QueueWatermarks())
 	return below("queue", "Egress queues", counters, watermark)
 }

@@ -52,11 +52,11 @@ so. Only simulations are replayed.
 ` + compare.WatchdogNote + `
 
 Exit status: 0 everything was played; 2 something could not be.`,
-		Example: `  softswitch compare --html comparison.html
-  softswitch compare --html comparison.html --replays
+		Example: `  softswitch compare --html comparison.html             # about 20 s
+  softswitch compare --html comparison.html --replays   # about 30 s
   softswitch compare --scenarios hu-fig4,shpiner-fig4 --systems none,itsy+drop,watchdog --runs 10
   softswitch compare --scenarios my.yaml --systems itsy,itsy+cure
-  sudo softswitch compare --world live --systems itsy+bubble+trigger --json`,
+  sudo softswitch compare --world live --systems itsy+bubble+trigger --json   # about 1 min`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opt.Scenarios, opt.Systems = cli.Named(cmd, "scenarios", opt.Scenarios), cli.Named(cmd, "systems", opt.Systems)

@@ -64,7 +64,7 @@ shards that are missing, duplicate, truncated or of another run.
 Exit status: that of the whole run; 2 if a shard is missing or damaged, or they are not
 all of one run.`,
 		Example: `  softswitch campaign merge big
-  for i in 1 2 3; do softswitch sim fuzz --n 3000 --shard $i/3 > $i.json; done
+  for i in 1 2 3; do softswitch sim fuzz --n 3000 --shard $i/3 > $i.json; done   # about 20 s
   softswitch campaign merge *.json`,
 		Args: cli.Arguments(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error {

@@ -149,7 +149,7 @@ runs measure the same flows as reliable connections with DCQCN (transport: rc,
 congestion: {}).
 
 A frame-hop is the arrival of a frame at a node. The simulator uses one processor.`,
-		Example: "  softswitch sim bench --json",
+		Example: "  softswitch sim bench --json   # about 15 s",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		return rates.Simulator(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
@@ -230,7 +230,7 @@ Exit status: 0 no false positive, premature declaration, false negative or inval
 declaration in a control, no lossless frame lost by a response for want of room, and no
 error with several clocks, on strict links or in modes "truth-"; 1 there is one; 2 it could
 not be played.`,
-		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper",
+		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper   # about 1 min\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper   # about 10 min",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		if seed < 0 {
@@ -296,7 +296,7 @@ priority group uses more headroom than it has. At the end of each epoch, when al
 every slot and every byte must be free again. A panic is also a finding.
 
 Exit status: 0 all invariants held; 1 one did not; 2 it could not be played.`,
-		Example: "  softswitch sim frames --n 1000000000\n  softswitch sim frames --n 1000000 --seed 7 --first-epoch 41",
+		Example: "  softswitch sim frames --n 1000000000   # about 5 min\n  softswitch sim frames --n 1000000 --seed 7 --first-epoch 41",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		if seed < 0 {

@@ -28,7 +28,7 @@ pauses, slowdown and retransmissions. The seed of a run delays the start of each
 few frames.
 
 Exit status: 0 everything was played; 2 something could not be.`,
-		Example: `  softswitch compare traffic --runs 30 --markdown congestion-control.md
+		Example: `  softswitch compare traffic --runs 30 --markdown congestion-control.md   # about 8 min
   softswitch compare traffic --scenarios fattree-on-loop,my.yaml --json`,
 		Args: cli.Arguments(cobra.NoArgs),
 	}, "print every row as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {

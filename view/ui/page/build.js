@@ -1,13 +1,13 @@
 "use strict";
 // Elements that a topology needs, made once.
 
-let lanes = [], nodes = [], crosses = [];
+let lanes = [], nodes = [];
 
 function build() {
   sizes();
   document.title = topo.title + " – softswitch";
   $("title").textContent = topo.title;
-  $("world").textContent = topo.world;
+  $("world").textContent = topo.world === "live" && !isLive() ? "recorded" : topo.world;
   for (const g of ["lanes", "badges", "nodes", "travel", "tags", "entries", "pick"]) $(g).replaceChildren();
   chosen = null;
   buildLanes();
@@ -22,7 +22,6 @@ function build() {
 
 function buildLanes() {
   lanes = [];
-  crosses = [];
   topo.links.forEach((link, i) => {
     for (const d of [2 * i, 2 * i + 1]) {
       const g = lane(d);
@@ -35,10 +34,6 @@ function buildLanes() {
     const hit = el("line", { class: "hit", x1: a.x, y1: a.y, x2: b.x, y2: b.y, "data-link": link.name }, el("title", {}, link.name));
     hit.addEventListener("click", () => choose({ kind: "link", i }));
     $("lanes").append(hit);
-    const m = lanes[2 * i].mid;
-    const text = el("text", { class: "down-text", y: -12 }, "down");
-    const cross = el("g", { transform: `translate(${m.x} ${m.y})` }, el("path", { class: "cross big", d: "M-8-8L8 8M8-8L-8 8" }), text);
-    crosses.push(cross);
     lanes[2 * i].hit = hit;
   });
 }
@@ -48,7 +43,7 @@ function buildNodes() {
     const p = place(n), drawn = size[n.kind], k = scale[n.kind], s = { w: drawn.w / k, h: drawn.h / k };
     const g = el("g", { class: "node " + n.kind, transform: `translate(${p.x} ${p.y}) scale(${k})`, tabindex: i === 0 ? 0 : -1, role: "button", "aria-label": `${n.kind} ${n.name}`, "data-node": n.name });
     g.append(el("rect", { class: "box", x: -s.w, y: -s.h, width: 2 * s.w, height: 2 * s.h, rx: n.kind === "host" ? 12 : 6 }));
-    const name = el("text", { y: n.kind === "host" ? 5 : -13 }, n.name);
+    const name = el("text", { y: baseline(n.kind) }, n.name);
     if (k < 0.6) name.style.fontSize = `${9 / k}px`;
     if (n.name.length * letter(k) > 2 * s.w) name.setAttribute("textLength", 2 * s.w - 6), name.setAttribute("lengthAdjust", "spacingAndGlyphs");
     g.append(name);
@@ -61,8 +56,11 @@ function buildNodes() {
   });
 }
 
+// baseline is where a name is written in a box.
+const baseline = (kind) => (kind === "host" ? (presented() ? 8 : 5) : presented() ? -10 : -13);
+
 // letter is the width of one, in units of a box that is scaled so.
-const letter = (k) => (document.body.classList.contains("present") ? 14.5 : k < 0.6 ? 5.4 / k : 8.5);
+const letter = (k) => (presented() ? 14.5 : k < 0.6 ? 5.4 / k : 8.5);
 
 const BAR = 28; // height of a bar that is full
 const TWO = 2;  // priorities that a port's slot has room for

@@ -12,9 +12,8 @@ function draw() {
   }
   drawLanes(s);
   drawNodes(s);
-  drawBadges(s);
-  drawMeasures(s);
   drawTags(s);
+  drawBadges(s);
   drawLabels(s);
   drawWaits(s);
   drawWords(s);
@@ -43,9 +42,6 @@ function drawLanes(s) {
     const c = down.has(d >> 1) ? "lane down" : cls[d];
     if (l.cls !== c) l.line.setAttribute("class", (l.cls = c));
   });
-  crosses.forEach((c, i) => { // one that is not seen is not there: text that is laid out costs
-    if (down.has(i) !== c.isConnected) down.has(i) ? $("badges").append(c) : c.remove();
-  });
 }
 
 function drawNodes(s) {
@@ -54,7 +50,7 @@ function drawNodes(s) {
   nodes.forEach((n, i) => {
     n.g.classList.toggle("in-loop", loop.has(i));
     n.g.classList.toggle("silent", silent.has(i));
-    n.g.classList.toggle("is-trigger", !!s.declared && s.declared.trigger === i);
+    n.g.classList.toggle("is-trigger", starred(s.declared) === i);
     n.g.classList.toggle("on", !!chosen && chosen.kind === "node" && chosen.i === i);
     for (const slot of n.slots) slot.used = 0;
   });
@@ -77,69 +73,6 @@ function drawBar(slot, g) {
 const sender = (d) => (d & 1 ? topo.links[d >> 1].b : topo.links[d >> 1].a);
 const receiver = (d) => sender(d ^ 1);
 const arrow = (d) => `${topo.nodes[sender(d)].name} → ${topo.nodes[receiver(d)].name}`;
-
-function drawBadges(s) {
-  for (const old of $("badges").querySelectorAll(".temporary")) old.remove();
-  const priorities = new Map();
-  for (const q of s.paused || []) priorities.set(q.d, [...(priorities.get(q.d) || []), q.c]);
-  const taken = [];
-  for (const loop of s.deadlock ? s.deadlock.loops : []) {
-    loop.forEach((q, i) => {
-      const p = free(lanes[q.d], [0.6, 0.68, 0.52, 0.75], taken);
-      $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})` }, el("circle", { class: "step", r: 12 }), el("text", { class: "step-text", y: 5 }, String(i + 1))));
-    });
-  }
-  for (const [d, list] of priorities) {
-    const p = free(lanes[d], [0.27, 0.17, 0.37, 0.45, 0.1], taken), text = "‖" + list.join(","), w = 14 + 7 * text.length;
-    $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-paused": d },
-      el("title", {}, `${arrow(d)} is paused, priority ${list.join(", ")}`),
-      el("rect", { class: "pause-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "pause-text", y: 4.5 }, text)));
-  }
-}
-
-// drawMeasures writes what responses do to a queue at its sender.
-function drawMeasures(s) {
-  for (const m of s.actions || []) {
-    const p = lanes[m.d].point(0.5), w = 12 + 6.6 * m.w.length;
-    $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-action": m.w },
-      el("title", {}, `${arrow(m.d)}, priority ${m.c}: ${m.w}, by a response`),
-      el("rect", { class: "action-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 9 }), el("text", { class: "action-text", y: 4 }, m.w)));
-  }
-}
-
-// free is the first of these places along a lane that is far enough from all that are taken,
-// and takes it; the first of all if none is.
-function free(lane, places, taken) {
-  const clear = (p) => taken.every((t) => Math.hypot(t.x - p.x, t.y - p.y) > 32);
-  const p = places.map(lane.point).find(clear) || lane.point(places[0]);
-  taken.push(p);
-  return p;
-}
-
-function drawTags(s) {
-  $("tags").replaceChildren();
-  for (const i of s.storms || []) tag(i, "‖∞ STORM", "storm", 92, 1).setAttribute("data-storm", topo.nodes[i].name);
-  for (const i of s.slow_hosts || []) tag(i, "SLOW", "storm", 56, 1).setAttribute("data-slow", topo.nodes[i].name);
-  const d = s.declared;
-  if (!d) return;
-  if (d.trigger >= 0) {
-    const t = tag(d.trigger, "★ INITIAL TRIGGER", "trigger", 172, -1);
-    t.setAttribute("data-trigger", topo.nodes[d.trigger].name);
-  }
-  tag(d.node, d.true ? "declared it" : "declared, not true", "finder", d.true ? 92 : 140, 1);
-}
-
-// tag writes under or over a node.
-function tag(i, text, cls, width, side) {
-  const n = nodes[i], big = document.body.classList.contains("present") ? 1.25 : 1, h = 24 * big;
-  width *= big;
-  const y = n.p.y + side * (n.s.h + h / 2 + 5);
-  const x = Math.min(W - width / 2 - 4, Math.max(width / 2 + 4, n.p.x));
-  const g = el("g", { class: "tag " + cls, transform: `translate(${x} ${Math.min(H - h / 2 - 2, Math.max(h / 2 + 2, y))})` },
-    el("rect", { x: -width / 2, y: -h / 2, width, height: h }), el("text", { y: 5 }, text));
-  $("tags").append(g);
-  return g;
-}
 
 // drawLabels lets labels travel upstream; where motion is not wanted, or time stands still,
 // they stand half way.
