@@ -165,11 +165,7 @@ func (s *story) reroute(e Entry, out unit.NodePort) {
 	}
 	r.routes++
 	s.reroutes[out] = r
-	routes := "1 route"
-	if r.routes > 1 {
-		routes = fmt.Sprintf("%s", unit.Count(r.routes, "route"))
-	}
-	s.moments[r.moment].What = fmt.Sprintf("%s rerouted by %s", routes, s.fabric.LinkName(out))
+	s.moments[r.moment].What = fmt.Sprintf("%s rerouted by %s", unit.Count(r.routes, "route"), s.fabric.LinkName(out))
 }
 
 // first tells of the first event of a kind; queue is at the end that honours the pause, and the far end

@@ -156,7 +156,7 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 	case len(given) != 1:
 		text := "no fabric"
 		if len(given) > 1 {
-			text = fmt.Sprintf("%s", unit.Count(len(given), "fabric"))
+			text = unit.Count(len(given), "fabric")
 		}
 		p.Faultf("topology", "%s: write one of fattree, ring, leafspine, jellyfish, dragonfly, such as fattree: {k: 4}, or switches, hosts and links", text)
 		return nil
