@@ -83,7 +83,7 @@ func plantRings(switches int) (*sim.Large, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	l := &sim.Large{Name: fmt.Sprintf("%s", unit.Count(switches, "switch")), Fabric: f, Link: scaleLink, Duration: scaleDuration}
+	l := &sim.Large{Name: unit.Count(switches, "switch"), Fabric: f, Link: scaleLink, Duration: scaleDuration}
 	host := func(s, i int) int {
 		h, _ := f.Node(fmt.Sprintf("h%d-%d", s%switches, i))
 		return h
