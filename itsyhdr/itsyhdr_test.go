@@ -248,7 +248,7 @@ func slowPut(t itsyhdr.TLV) []byte {
 	var b bytes.Buffer
 	for _, field := range []any{
 		uint8(127<<1 | 24>>8), uint8(24), uint8(0x02), uint8(0x49), uint8(0x54), uint8(1),
-		1*16 + uint8(t.Kind), uint8(t.Priority)*32 + t.Flags, t.Initiator, t.Seq, t.Trigger, t.Hops, t.Period, t.Auth,
+		1*16 + uint8(t.Kind), uint8(t.Priority)*32 + t.Flags, t.Initiator.Node, uint8(t.Initiator.Port), t.Seq, t.Trigger.Node, uint8(t.Trigger.Port), t.Hops, t.Period, t.Auth,
 	} {
 		if err := binary.Write(&b, binary.BigEndian, field); err != nil {
 			panic(err)

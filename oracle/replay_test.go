@@ -475,7 +475,7 @@ func TestFabricErrors(t *testing.T) {
 		{ID: 1, Name: "b"},
 		{ID: 0, Name: "c"},
 		{ID: 3, Name: "a"},
-		{ID: 4, Name: "d", Ports: make([]string, 65)},
+		{ID: 4, Name: "d", Ports: make([]string, 257)},
 		{ID: 5, Name: "e", Ports: make([]string, 2)},
 	}, []Link{{np(1, 0), np(5, 0)}, {np(1, 0), np(5, 1)}, {np(1, 1), np(5, 7)}, {np(9, 0), np(5, 1)}, {np(5, 1), np(5, 1)}})
 	if err == nil {
@@ -483,7 +483,7 @@ func TestFabricErrors(t *testing.T) {
 	}
 	for _, want := range []string{
 		`node "b": number 1 is taken by "a"`, `node "c": number 0: want 1 to 65535`, `node 3: name "a" is empty or taken`,
-		`node "d": 65 ports: want at most 64`, "link 1.0 to 5.1: a:0 is wired to e:0", "e: port 7: it has 2 ports", "node 9: not in the fabric",
+		`node "d": 257 ports: want at most 256`, "link 1.0 to 5.1: a:0 is wired to e:0", "e: port 7: it has 2 ports", "node 9: not in the fabric",
 		"link 5.1 to 5.1: both ends are one port",
 	} {
 		if !strings.Contains(err.Error(), want) {

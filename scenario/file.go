@@ -165,24 +165,24 @@ type fileFatTree struct {
 // fileRing is a ring of switches.
 type fileRing struct {
 	Switches int `yaml:"switches" schema:"3..1000,required"`
-	Hosts    int `yaml:"hosts_per_switch" schema:"1..62,required"`
+	Hosts    int `yaml:"hosts_per_switch" schema:"1..254,required"`
 }
 
 // fileLeafSpine is leaves and spines.
 type fileLeafSpine struct {
-	Leaves int `yaml:"leaves" schema:"2..64,required"`
-	// Spines and Hosts together are at most 64, the ports of a leaf.
-	Spines int `yaml:"spines" schema:"1..63,required"`
-	Hosts  int `yaml:"hosts_per_leaf" schema:"1..63,required"`
+	Leaves int `yaml:"leaves" schema:"2..256,required"`
+	// Spines and Hosts together are at most 256, the ports of a leaf.
+	Spines int `yaml:"spines" schema:"1..255,required"`
+	Hosts  int `yaml:"hosts_per_leaf" schema:"1..255,required"`
 }
 
 // fileJellyfish is a random regular graph.
 type fileJellyfish struct {
 	Switches int `yaml:"switches" schema:"3..1000,required"`
 	// Degree is how many others a switch is linked to. The ports of all switches must be
-	// even in number; Degree and Hosts together are at most 64.
-	Degree int `yaml:"degree" schema:"2..63,required"`
-	Hosts  int `yaml:"hosts_per_switch" schema:"1..62,required"`
+	// even in number; Degree and Hosts together are at most 256.
+	Degree int `yaml:"degree" schema:"2..255,required"`
+	Hosts  int `yaml:"hosts_per_switch" schema:"1..254,required"`
 	// Seed from which the graph is drawn: the same one draws the same graph.
 	Seed uint32 `yaml:"seed" schema:"0..4294967295,default=0"`
 }
@@ -191,11 +191,11 @@ type fileJellyfish struct {
 type fileDragonfly struct {
 	// Groups: at most as many as a group has global links, and one more.
 	Groups  int `yaml:"groups" schema:"2..2000,required"`
-	Routers int `yaml:"routers_per_group" schema:"1..64,required"`
-	Hosts   int `yaml:"hosts_per_router" schema:"1..63,required"`
+	Routers int `yaml:"routers_per_group" schema:"1..256,required"`
+	Hosts   int `yaml:"hosts_per_router" schema:"1..255,required"`
 	// GlobalLinks are those of each router to other groups. Those that do not suffice for
 	// another link between every two groups are not made.
-	GlobalLinks int `yaml:"global_links" schema:"1..63,required"`
+	GlobalLinks int `yaml:"global_links" schema:"1..255,required"`
 }
 
 // fileRewire is one change, one of:

@@ -73,7 +73,7 @@ func TestFatTree(t *testing.T) {
 	if l, ok := f.Link("agg3-1--core3"); !ok || l != p.Link || f.Links[l].Name != "core3--agg3-1" {
 		t.Errorf("link agg3-1--core3 is %d, %v; want %d", l, ok, p.Link)
 	}
-	for _, k := range []int{-2, 0, 1, 3, 66} {
+	for _, k := range []int{-2, 0, 1, 3, 258} {
 		if _, err := FatTree(k); err == nil {
 			t.Errorf("k = %d: no error", k)
 		}
@@ -94,7 +94,7 @@ func TestRing(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	for _, c := range [][2]int{{2, 1}, {1001, 1}, {3, 0}, {3, 63}} {
+	for _, c := range [][2]int{{2, 1}, {1001, 1}, {3, 0}, {3, 255}} {
 		if _, err := Ring(c[0], c[1]); err == nil {
 			t.Errorf("Ring(%d, %d): no error", c[0], c[1])
 		}

@@ -62,7 +62,7 @@ var mutants = []mutant{
 	{
 		name: "a label that comes home by too little proves", file: "home.go", method: "proves",
 		was:       `return d.stays(c, i, proved)`,
-		is:        `return proved != 0`,
+		is:        `return !proved.Empty()`,
 		unchecked: true,
 		fabric:    model.Branch(2), bounds: model.Bounds{Fills: 1, Units: 2}, want: falseAlarm,
 	},
@@ -103,7 +103,7 @@ var mutants = []mutant{
 	{
 		name: "a verification ends where it begins", file: "verify.go", method: "verify",
 		was:    `s.parent = root`,
-		is:     `s.id = 0`,
+		is:     `s.id = label{}`,
 		fabric: model.Shortcut(3), bounds: model.Bounds{Fills: 1, Units: 2}, want: missed,
 	},
 	{

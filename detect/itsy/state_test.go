@@ -68,9 +68,9 @@ func (s *stub) Send(p unit.Port, t itsyhdr.TLV) bool {
 
 func (s *stub) HeldIn(_ detect.PG, out unit.PortSet) int { return 1000 * out.Len() }
 
-// The state of a priority is at most 18.6 KB with 64 ports.
+// The state of a priority is at most 20.4 KB with 64 ports, 71 KB with 256.
 func TestStateBytes(t *testing.T) {
-	for _, c := range []struct{ ports, max int }{{4, 2208}, {64, 18528}} {
+	for _, c := range []struct{ ports, max int }{{4, 3568}, {64, 20368}, {256, 74128}} {
 		s := &stub{id: 1, ports: c.ports}
 		if got := New(s, s).StateBytes() / 2; got > c.max || got < c.max*3/4 {
 			t.Errorf("%d ports: %d bytes a priority, want at most %d", c.ports, got, c.max)
@@ -79,7 +79,7 @@ func TestStateBytes(t *testing.T) {
 }
 
 func TestBadSwitchPanics(t *testing.T) {
-	for _, s := range []*stub{{id: 0, ports: 4}, {id: 1, ports: 0}, {id: 1, ports: 65}} {
+	for _, s := range []*stub{{id: 0, ports: 4}, {id: 1, ports: 0}, {id: 1, ports: 257}} {
 		func() {
 			defer func() {
 				if r, _ := recover().(string); !strings.HasPrefix(r, "itsy: switch ") {

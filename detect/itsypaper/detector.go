@@ -23,13 +23,13 @@ type detector struct {
 // New makes the detector of the switch that v shows; it is a detect.Factory. It
 // allocates all its state, for v.Ports() ports, and nothing later. It panics if
 // the switch's number does not fit the 14 bits that an id has for it (ITSY,
-// section V), or if there are more ports than unit.MaxPorts.
+// section V), or if there are more ports than maxPorts.
 func New(v detect.View, a detect.Actions) detect.Detector {
 	if s := v.Self(); s == 0 || s > maxNode {
 		panic(fmt.Sprintf("itsypaper: switch number %d: want 1 to %d, which fit 14 bits", s, maxNode))
 	}
-	if n := v.Ports(); n < 1 || n > unit.MaxPorts {
-		panic(fmt.Sprintf("itsypaper: switch %d has %d ports: want 1 to %d", v.Self(), n, unit.MaxPorts))
+	if n := v.Ports(); n < 1 || n > maxPorts {
+		panic(fmt.Sprintf("itsypaper: switch %d has %d ports: want 1 to %d", v.Self(), n, maxPorts))
 	}
 	return &detector{view: v, act: a, state: newState(v.Ports())}
 }
@@ -79,7 +79,7 @@ func (d *detector) XON(_ unit.Time, b detect.PG) {
 	if _, still := d.pausingPriority(b.Port, b.Priority); still {
 		return
 	}
-	d.pausing.Remove(b.Port)
+	d.pausing.remove(b.Port)
 	d.ingress[b.Port] = carryNothing
 }
 
@@ -124,7 +124,7 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 // delta is the set delta_p: the ports in xi_p that pause a switch upstream. A
 // port that pauses a host is left out: a host runs no detector.
 func (d *detector) delta(p unit.Port) unit.PortSet {
-	ports := d.traffic(p).And(d.pausing)
+	ports := d.traffic(p).And(d.pausing.ports())
 	for rest := ports; !rest.Empty(); rest.Pop() {
 		if d.view.FacesHost(rest.First()) {
 			ports.Remove(rest.First())

@@ -12,6 +12,9 @@ const HopLimit = 64
 // maxNode is the highest switch number that an id holds.
 const maxNode = 1<<14 - 1
 
+// maxPorts is how many ports of a switch an id tells apart (ITSY, section V).
+const maxPorts = 64
+
 // label is the generic initiator's {S, P, Seq} as a port stores it:
 //
 //	31       18 17    12 11     4  3   2  1  0
@@ -30,7 +33,7 @@ func newLabel(initiator unit.NodePort, seq uint8) label {
 // parseLabel takes the label out of t. ok is false if a field does not fit, as
 // with another vendor's or a forged TLV.
 func parseLabel(t itsyhdr.TLV) (l label, ok bool) {
-	if t.Initiator.Node == 0 || t.Initiator.Node > maxNode || t.Initiator.Port >= unit.MaxPorts ||
+	if t.Initiator.Node == 0 || t.Initiator.Node > maxNode || t.Initiator.Port >= maxPorts ||
 		t.Seq > 0xff || t.Hops >= HopLimit {
 		return 0, false
 	}

@@ -24,7 +24,7 @@ type state struct {
 
 // fixed is the part of the state that does not grow with the ports.
 type fixed struct {
-	pausing unit.PortSet // ports that pause their upstream
+	pausing portBits // ports that pause their upstream
 
 	// displaced remembers labels that a later one pushed out of a slot, so that
 	// labels which chase each other round a loop are known when they come back.
@@ -35,6 +35,14 @@ type fixed struct {
 
 	budget budget
 }
+
+// portBits is a set of maxPorts ports, one bit each.
+type portBits uint64
+
+func (s *portBits) add(p unit.Port)     { *s |= 1 << p }
+func (s *portBits) remove(p unit.Port)  { *s &^= 1 << p }
+func (s portBits) has(p unit.Port) bool { return s>>p&1 != 0 }
+func (s portBits) ports() unit.PortSet  { return unit.PortsOfWords([4]uint64{uint64(s)}) }
 
 // What the next pause of an ingress port carries if not a stored label.
 const (
@@ -155,7 +163,7 @@ func (s *state) begin(i unit.Port, seq uint8) {
 // place.
 type displacedLabels struct {
 	labels [5]label
-	ports  [5]unit.Port
+	ports  [5]uint8 // a port is below maxPorts
 	trails [5]trail
 }
 
@@ -172,7 +180,7 @@ func (r *displacedLabels) add(p unit.Port, l label, way trail) {
 	copy(r.labels[1:k+1], r.labels[:k])
 	copy(r.ports[1:k+1], r.ports[:k])
 	copy(r.trails[1:k+1], r.trails[:k])
-	r.labels[0], r.ports[0], r.trails[0] = l, p, way
+	r.labels[0], r.ports[0], r.trails[0] = l, uint8(p), way
 }
 
 func (r *displacedLabels) find(p unit.Port, l label) (trail, bool) {
@@ -184,7 +192,7 @@ func (r *displacedLabels) find(p unit.Port, l label) (trail, bool) {
 
 func (r *displacedLabels) forget(p unit.Port) {
 	for k := range r.labels {
-		if r.ports[k] == p {
+		if unit.Port(r.ports[k]) == p {
 			r.labels[k] = 0
 		}
 	}
@@ -192,7 +200,7 @@ func (r *displacedLabels) forget(p unit.Port) {
 
 func (r *displacedLabels) index(p unit.Port, l label) int {
 	for k := range r.labels {
-		if r.labels[k] == l && r.ports[k] == p {
+		if r.labels[k] == l && unit.Port(r.ports[k]) == p {
 			return k
 		}
 	}

@@ -267,12 +267,12 @@ func TestPrioritiesShareThePort(t *testing.T) {
 	d.XOFF(0, b4, q4)
 	s.xoff[0][3] = false
 	d.XON(0, b3)
-	if !d.pausing.Has(0) {
+	if !d.pausing.has(0) {
 		t.Error("the port ceased to pause while priority 4 was XOFF")
 	}
 	s.xoff[0][4] = false
 	d.XON(0, b4)
-	if d.pausing.Has(0) {
+	if d.pausing.has(0) {
 		t.Error("the port still pauses")
 	}
 }

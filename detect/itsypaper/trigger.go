@@ -10,7 +10,7 @@ import (
 // that crossed the threshold decides: if the port it was queued in is paused, the
 // pause carries what is stored there; if not, this switch is an initial trigger.
 func (d *detector) XOFF(_ unit.Time, b detect.PG, cause detect.Queue) {
-	d.pausing.Add(b.Port)
+	d.pausing.add(b.Port)
 	if d.paused(cause.Port) {
 		d.carry(b.Port, uint8(cause.Port))
 		return

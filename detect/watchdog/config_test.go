@@ -89,8 +89,8 @@ func TestBadConfig(t *testing.T) {
 			t.Errorf("%+v: %q, want something with %q", tc.cfg, got, tc.want)
 		}
 	}
-	if got := panicOf(func() { New(&stub{ports: 65}, nil) }); !strings.Contains(got, "65 ports: want 1 to 64") {
-		t.Errorf("65 ports: %q", got)
+	if got := panicOf(func() { New(&stub{ports: 257}, nil) }); !strings.Contains(got, "257 ports: want 1 to 256") {
+		t.Errorf("257 ports: %q", got)
 	}
 }
 

@@ -201,18 +201,18 @@ type Sched struct {
 type Subnet struct {
 	Prefix  unit.Prefix `yaml:"prefix" schema:"prefix,required"` // "10.0.1.0/24"
 	Gateway unit.Addr   `yaml:"gateway" schema:"ip,required"`    // "10.0.1.1"; answered in ARP with the MAC of the first port, at all of them
-	Ports   []int       `yaml:"ports" schema:"0..63,required"`
+	Ports   []int       `yaml:"ports" schema:"0..255,required"`
 	// Flood is additional ports, to other switches, for frames to a host of the subnet
 	// that has an ARP entry but no MAC entry; default none.
-	Flood []int `yaml:"flood,omitempty" schema:"0..63"`
+	Flood []int `yaml:"flood,omitempty" schema:"0..255"`
 }
 
 // Route is a route via other switches.
 type Route struct {
 	Prefix unit.Prefix `yaml:"prefix" schema:"prefix,required"`
 	// Ports is the ECMP group; Backup is used while every port of it is down.
-	Ports  []int `yaml:"ports" schema:"0..63,required"`
-	Backup []int `yaml:"backup,omitempty" schema:"0..63"`
+	Ports  []int `yaml:"ports" schema:"0..255,required"`
+	Backup []int `yaml:"backup,omitempty" schema:"0..255"`
 }
 
 // ARP is a static neighbour.
@@ -224,7 +224,7 @@ type ARP struct {
 // MAC is a static station.
 type MAC struct {
 	MAC  unit.MAC `yaml:"mac" schema:"mac,required"`
-	Port int      `yaml:"port" schema:"0..63"`
+	Port int      `yaml:"port" schema:"0..255"`
 }
 
 // How long an event log may become, in MiB: unless something else is said, and at most. A switch with

@@ -16,14 +16,14 @@ import (
 // accounted.
 type Rewrite struct {
 	Priority int   `yaml:"priority" schema:"0..7" was:"class"`
-	In       []int `yaml:"in" schema:"0..63,required"`
-	Out      []int `yaml:"out" schema:"0..63,required"`
+	In       []int `yaml:"in" schema:"0..255,required"`
+	Out      []int `yaml:"out" schema:"0..255,required"`
 	To       int   `yaml:"to" schema:"0..7"`
 }
 
 // Limit drops frames of a priority or of one flow that arrive at Port above Rate.
 type Limit struct {
-	Port int `yaml:"port" schema:"0..63"`
+	Port int `yaml:"port" schema:"0..255"`
 	// Exactly one of Priority and Flow is set.
 	Priority *int       `yaml:"priority,omitempty" schema:"0..7" was:"class"`
 	Flow     *LimitFlow `yaml:"flow,omitempty"`

@@ -408,8 +408,8 @@ func TestDiagnosis(t *testing.T) {
 	var frames []frame
 	whole, refused := map[string]int{}, 0
 	for range 3000 {
-		// Few of these fields are out of range: a switch 0, a port 64, and so on.
-		priority, node, port, rank := uint8(r.IntN(8)), uint16(1+r.IntN(1<<16-1)), uint8(r.IntN(unit.MaxPorts+1)), uint16(r.Uint32())
+		// Few of these fields are out of range: a switch 0, and so on.
+		priority, node, port, rank := uint8(r.IntN(8)), uint16(1+r.IntN(1<<16-1)), uint8(r.IntN(unit.MaxPorts)), uint16(r.Uint32())
 		if r.IntN(32) == 0 {
 			node = 0
 		}

@@ -78,7 +78,7 @@ def pfc(cls, payload):
 def random_itsy():
     return ITSY(
         kind=rnd.randrange(15), priority=rnd.randrange(8), flags=rnd.randrange(32), ini_node=rnd.randrange(1 << 16),
-        ini_port=rnd.randrange(64), seq=rnd.randrange(1 << 16), tri_node=rnd.randrange(1 << 16), tri_port=rnd.randrange(64),
+        ini_port=rnd.randrange(256), seq=rnd.randrange(1 << 16), tri_node=rnd.randrange(1 << 16), tri_port=rnd.randrange(256),
         hops=rnd.randrange(256), period=rnd.randrange(256), auth=rnd.choice([0, rnd.randrange(1 << 64)]),
     )
 
@@ -107,7 +107,7 @@ for cls in range(8):
 
 # One thing wrong.
 for wrong in [dict(length=23), dict(length=0x118), dict(subtype=3), dict(version=0), dict(version=2),
-              dict(kind=15), dict(ini_port=64), dict(tri_port=255)]:
+              dict(kind=15)]:
     for wrap, protocol in [(message, "ITSY"), (lambda t: pfc(t.priority, t), "PFC+ITSY")]:
         t = random_itsy()
         for name, value in wrong.items():
@@ -122,7 +122,7 @@ for i in range(100):
     else:
         n = 1 + rnd.randrange(99)
         phase = rnd.randrange(2)
-        hops = [Hop(spuid=1 + rnd.randrange(1 << 31), egress=rnd.randrange(64)) for _ in range(n)]
+        hops = [Hop(spuid=1 + rnd.randrange(1 << 31), egress=rnd.randrange(256)) for _ in range(n)]
         m = CLCM(length=12 + 5 * n, subtype=2, kind=2, priority=cls, phase=phase, nonce=rnd.randrange(1 << 32),
                  index=rnd.randrange(n) if phase else n, hops=hops)
     bad = i % 10 == 0
