@@ -35,6 +35,7 @@ var modes = []modeKind{
 	{mode: Jumbo, kind: detection{}},
 	{mode: RDMA, kind: detection{}},
 	{mode: Long, kind: detection{}},
+	{mode: Built, kind: detection{}},
 	{mode: Cause, kind: records[CausesOutcome, *CausesReport]{playPlanted, newCausesReport, writeNamed}, several: true},
 	{mode: RandomCause, kind: records[CausesOutcome, *CausesReport]{playRandomCause, newCausesReport, nil}, several: true},
 	{mode: Response, kind: records[ResponsesOutcome, *ResponsesReport]{playResponses, newResponsesReport, nil}, responses: true},
@@ -48,6 +49,7 @@ var modes = []modeKind{
 	{mode: TruthFailures, kind: truthMode},
 	{mode: TruthSONiC, kind: truthMode},
 	{mode: TruthCells, kind: truthMode},
+	{mode: TruthBuilt, kind: truthMode},
 }
 
 // ModeNames are the names of all modes.

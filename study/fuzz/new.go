@@ -70,6 +70,7 @@ var shapes = []shape{
 // cases. Those of two of TruthModes are truthApart apart.
 const (
 	losslessStream = 1 << 57
+	builtStream    = 1 << 56
 	longStream     = 1 << 58
 	truthStream    = 1 << 58
 	attackStream   = 1 << 59
@@ -85,7 +86,7 @@ func stream(index int, mode Mode) uint64 {
 	if k := slices.Index(TruthModes, mode); k >= 0 {
 		return truthStream + uint64(k)*truthApart + uint64(index)
 	}
-	own := map[Mode]uint64{Lossless: losslessStream, Long: longStream, Attack: attackStream, RDMA: rdmaStream, Jumbo: jumboStream}
+	own := map[Mode]uint64{Lossless: losslessStream, Long: longStream, Attack: attackStream, RDMA: rdmaStream, Jumbo: jumboStream, Built: builtStream}
 	if first := own[mode]; first > 0 {
 		return first + uint64(index)
 	}
@@ -109,6 +110,9 @@ func New(seed uint64, index int, mode Mode) *Case {
 		m.lossless()
 	default:
 		m.usual()
+	}
+	if mode == Built || mode == TruthBuilt {
+		m.built()
 	}
 	m.sortEvents()
 	return m.Case

@@ -18,7 +18,7 @@ const (
 )
 
 // TruthModes are all of them. The cases of each have a stream of random numbers of their own.
-var TruthModes = []Mode{TruthStatic, TruthOffset, TruthJumbo, TruthDynamic, TruthFailures, TruthSONiC, TruthCells}
+var TruthModes = []Mode{TruthStatic, TruthOffset, TruthJumbo, TruthDynamic, TruthFailures, TruthSONiC, TruthCells, TruthBuilt}
 
 // truthMTU is the MTU of cases with long frames.
 const truthMTU = 9000
@@ -94,7 +94,7 @@ func (m *maker) cells() {
 // thresholdsOf draws those of a mode.
 func (m *maker) thresholdsOf(mode Mode) {
 	switch mode {
-	case TruthStatic:
+	case TruthStatic, TruthBuilt:
 		m.buffers()
 	case TruthOffset:
 		m.buffers()
