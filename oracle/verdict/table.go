@@ -163,7 +163,11 @@ func (c FoundCause) String() string {
 	if c.Type == detect.CauseHost.String() {
 		what = fmt.Sprintf("host %s, %s", c.Node, where[c.OnLoop])
 	}
-	if len(c.Flows) > 0 {
+	switch len(c.Flows) {
+	case 0:
+	case 1:
+		what += ": flow " + c.Flows[0]
+	default:
 		what += ": flows " + strings.Join(c.Flows, ", ")
 	}
 	if c.Together {

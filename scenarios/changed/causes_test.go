@@ -32,8 +32,8 @@ func TestNamedCauses(t *testing.T) {
 		"chattering-host":           {1429917599, "host h-leaf3-0, off the loop (95 %)"},
 		"slow-host":                 {789222455, "host h-edge2-0, off the loop (95 %)"},
 		"storming-host":             {113532852, "host h-t0-0, off the loop (95 %)"},
-		"incast-hides-routing-loop": {596769270, "routing loop at a0 to-s1 to-s1, on the loop: flows F0 (95 %)"},
-		"two-rings":                 {936586168, "routing loop at s0 to-s1 to-s1, on the loop: flows F1 (95 %)"},
+		"incast-hides-routing-loop": {596769270, "routing loop at a0 to-s1 to-s1, on the loop: flow F0 (95 %)"},
+		"two-rings":                 {936586168, "routing loop at s0 to-s1 to-s1, on the loop: flow F1 (95 %)"},
 		"ended-storm":               {857491355, ""},
 	} {
 		file := filepath.Join("../../study/cause/testdata", name+".yaml")
