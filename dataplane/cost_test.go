@@ -34,7 +34,7 @@ func newLoop(tb testing.TB, batch int, change func(c *Config)) *loop {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	for p := range unit.Port(6) {
+	for p := range unit.Port(s.Ports()) {
 		s.SetLink(0, p, true)
 	}
 	return &loop{s: s, now: 1, frames: make([]*buffer.Frame, batch), out: make([]*buffer.Frame, batch), events: make([]event.Event, 0, 1024)}

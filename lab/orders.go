@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"softswitch/detect/catalog"
 	"softswitch/internal/control"
 	"softswitch/internal/safefile"
 	"softswitch/internal/timer"
@@ -159,14 +160,19 @@ func (o Orders) RestartSwitches(ctx context.Context, detector, response string) 
 	switches := ends(o.st, Names(o.st, "switch"))
 	before := make([]int, len(switches))
 	for i, s := range switches {
-		restarts, err := timesBegun(s)
+		snap, err := client.Stats[observe.Switch](s)
 		if err == nil {
-			err = client.Restart(s, client.RestartArgs{Detector: detector, Response: response})
+			err = catalog.Fits(detector, "this one", unit.NodeID(snap.ID), len(snap.Ports))
 		}
 		if err != nil {
 			return fmt.Errorf("switch %s: %w", s.Name, err)
 		}
-		before[i] = restarts
+		before[i] = snap.Restarts
+	}
+	for _, s := range switches {
+		if err := client.Restart(s, client.RestartArgs{Detector: detector, Response: response}); err != nil {
+			return fmt.Errorf("switch %s: %w", s.Name, err)
+		}
 	}
 	for i, s := range switches {
 		if err := awaitRestart(ctx, s, before[i]); err != nil {
@@ -213,12 +219,6 @@ func (o Orders) configure(change func(*config.Switch)) error {
 	return nil
 }
 
-// timesBegun is how often a switch has restarted.
-func timesBegun(s control.Endpoint) (int, error) {
-	snap, err := client.Stats[observe.Switch](s)
-	return snap.Restarts, err
-}
-
 // awaitRestart waits until a switch answers that has restarted more often than before: the one
 // that ends may answer, too.
 func awaitRestart(ctx context.Context, s control.Endpoint, before int) error {
@@ -227,8 +227,8 @@ func awaitRestart(ctx context.Context, s control.Endpoint, before int) error {
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for {
-		restarts, err := timesBegun(s)
-		if err == nil && restarts > before {
+		snap, err := client.Stats[observe.Switch](s)
+		if err == nil && snap.Restarts > before {
 			return nil
 		}
 		select {

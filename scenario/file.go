@@ -309,10 +309,26 @@ const (
 // LogLimitKey is the key of a file that says how long event logs may become.
 const LogLimitKey = "live.log_limit_mib"
 
-// Known is the names that a file may use.
+// Known is the names that a file may use, and where.
 type Known struct {
 	Detectors []string // in addition to "none"
 	Responses []string // in addition to "none"
+	// Fits is an error if a detector does not run on the switch called sw, of this number and with so many ports;
+	// nil if all of them run on any.
+	Fits func(detector, sw string, id unit.NodeID, ports int) error
+}
+
+// DetectorFits is the first error of fits (Known) for the detector of s.
+func (s *Scenario) DetectorFits(fits func(detector, sw string, id unit.NodeID, ports int) error) error {
+	for _, n := range s.Fabric.Nodes {
+		if fits == nil || n.Kind != topo.Switch {
+			continue
+		}
+		if err := fits(s.Detector, n.Name, n.ID, len(n.Ports)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Parse reads a scenario from data, the content of the file called name. The error is a
@@ -348,6 +364,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	s.Fabric, s.Links = p.topology(f.Topology)
 	if s.Fabric != nil {
 		s.Auth = p.auth(f.Auth, f.Topology.Overrides)
+		p.Fault("detector", s.DetectorFits(known.Fits))
 	}
 	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
 	p.profile(s, f.Platform, f.Host)

@@ -24,8 +24,8 @@ const maxRouters = 2000
 // groups as can be, a*h+1, there is one link between every two; with fewer there may be
 // more, and ports that are left over are not made.
 //
-// groups must be 2 to routers*global+1, the ports of a switch at most 64, and there may be
-// at most 2000 switches and 65535 nodes.
+// groups must be 2 to routers*global+1, the ports of a switch at most unit.MaxPorts, and there
+// may be at most 2000 switches and 65535 nodes.
 func Dragonfly(groups, routers, hosts, global int) (*Fabric, error) {
 	if routers < 1 {
 		return nil, fmt.Errorf("%d routers: a group has at least 1", routers)

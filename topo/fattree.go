@@ -15,11 +15,12 @@ import (
 //	h<p>-<e>-<i>  has address 10.p.e.(2+i)
 //
 // p runs from 0 to k-1, i and e from 0 to k/2-1. Down ports come before up ports. k
-// must be even and from 2 to 64, the most ports of a switch; k = 4 has 20 switches and
-// 16 hosts, k = 64 has 5120 and 65536.
+// must be even and from 2 to 64; k = 4 has 20 switches and 16 hosts, k = 64 has 5120 and
+// 65536.
 func FatTree(k int) (*Fabric, error) {
-	if k < 2 || k > unit.MaxPorts || k%2 != 0 {
-		return nil, fmt.Errorf("k = %d: a fat-tree has an even k from 2 to %d", k, unit.MaxPorts)
+	const most = 64 // from 230 on there are more switches than numbers of nodes
+	if k < 2 || k > most || k%2 != 0 {
+		return nil, fmt.Errorf("k = %d: a fat-tree has an even k from 2 to %d", k, most)
 	}
 	b, half := newBuilder(), k/2
 	for c := range half * half {

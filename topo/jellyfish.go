@@ -24,8 +24,8 @@ const (
 // not all equally often.
 //
 // switches must be 3 to 1000, degree 2 to switches-1 with an even number of ports in all,
-// hosts at least 1, and degree and hosts together at most 64. The error is also for a
-// graph that is not connected: with degree 2 that is usual, from 3 on rare.
+// hosts at least 1, and degree and hosts together at most unit.MaxPorts. The error is
+// also for a graph that is not connected: with degree 2 that is usual, from 3 on rare.
 func Jellyfish(switches, degree, hosts int, seed uint64) (*Fabric, error) {
 	if switches < 3 || switches > maxJellyfish {
 		return nil, fmt.Errorf("%d switches: a jellyfish has 3 to %d", switches, maxJellyfish)

@@ -14,8 +14,8 @@ import (
 //	h<l>-<i>   is at leaf<l>
 //
 // All count from 0. The ports to the hosts come before those to the spines. leaves must
-// be 2 to 64, the most ports of a spine; spines and hosts, those of each leaf, at least 1
-// and together at most 64, the most ports of a leaf.
+// be 2 to unit.MaxPorts, the ports of a spine; spines and hosts, those of each leaf, at
+// least 1 and together at most unit.MaxPorts.
 func LeafSpine(leaves, spines, hosts int) (*Fabric, error) {
 	if leaves < 2 || leaves > unit.MaxPorts {
 		return nil, fmt.Errorf("%d leaves: a spine joins 2 to %d", leaves, unit.MaxPorts)

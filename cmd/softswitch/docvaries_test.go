@@ -187,6 +187,12 @@ var documented = regexp.MustCompile("(?:^\\$ (?:sudo )?|^(?:sudo )?bin/|`(?:sudo
 
 // knownCommand says why words are no command of softswitch.
 func knownCommand(words []string) error {
+	if words[0] == "help" && len(words) > 1 { // cobra adds help when a command is run
+		if slices.Contains(topicNames(), words[1]) {
+			return nil
+		}
+		return knownCommand(words[1:])
+	}
 	cmd, rest, err := root().Find(words)
 	if err != nil {
 		return err

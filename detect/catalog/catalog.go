@@ -11,6 +11,7 @@ import (
 	"softswitch/detect/shpiner"
 	"softswitch/detect/watchdog"
 	"softswitch/internal/lists"
+	"softswitch/unit"
 )
 
 // None is the name of no detector, and of no response.
@@ -29,13 +30,16 @@ type Detector struct {
 	NamesLoops bool
 	// Variant: it is there to be studied beside another, and is compared when it is named.
 	Variant bool
+	// MaxNode is the highest number, and MaxPorts the most ports, of a switch that it runs on; 0 is any.
+	MaxNode  unit.NodeID
+	MaxPorts int
 }
 
 // Detectors are all detectors, in the order in which they are offered, as a new slice.
 func Detectors() []Detector {
 	return []Detector{
 		{Name: None, About: "PFC alone", New: detect.NewNone},
-		{Name: itsypaper.Name, About: "ITSY as its paper has it: detects, and does nothing else", New: itsypaper.New, NamesLoops: true},
+		{Name: itsypaper.Name, About: "ITSY as its paper has it: detects, and does nothing else", New: itsypaper.New, NamesLoops: true, MaxNode: itsypaper.MaxNode, MaxPorts: itsypaper.MaxPorts},
 		{Name: itsy.Name, About: "ITSY with an exact verification: detects, and does nothing else", New: itsy.New, NamesLoops: true},
 		{Name: itsy.NameUnchecked, About: "ITSY without the check of what a label proves: detects, and does nothing else", New: itsy.NewUnchecked, NamesLoops: true, Variant: true},
 		{Name: watchdog.Name, About: "SONiC's PFC watchdog, action drop", New: watchdog.New},
@@ -62,6 +66,30 @@ func Named(where, name string) (Detector, error) {
 		}
 	}
 	return Detector{}, fmt.Errorf("%s: %q is no detector; valid: %s", where, name, strings.Join(Names(), ", "))
+}
+
+// bound is the bound of d that a switch of this number with so many ports is beyond, "" if none. It has a place for the
+// switch's name.
+func (d *Detector) bound(id unit.NodeID, ports int) string {
+	switch {
+	case d.MaxPorts > 0 && ports > d.MaxPorts:
+		return fmt.Sprintf("of at most %d ports, and %%s has %d", d.MaxPorts, ports)
+	case d.MaxNode > 0 && id > d.MaxNode:
+		return fmt.Sprintf("with numbers of at most %d, and %%s has %d", d.MaxNode, id)
+	}
+	return ""
+}
+
+// Fits is an error if the detector of this name does not run on the switch called sw, of this number and with so many
+// ports; it lists those that do. A name of none fits.
+func Fits(name, sw string, id unit.NodeID, ports int) error {
+	for _, d := range Detectors() {
+		if bound := d.bound(id, ports); d.Name == name && bound != "" {
+			fit := lists.Where(Detectors(), func(d Detector) bool { return d.bound(id, ports) == "" })
+			return fmt.Errorf("%q takes switches %s; use %s", name, fmt.Sprintf(bound, sw), strings.Join(lists.Map(fit, func(d Detector) string { return d.Name }), ", "))
+		}
+	}
+	return nil
 }
 
 // Factories are the factories of all detectors by name, as a new map.

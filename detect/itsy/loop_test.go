@@ -268,7 +268,7 @@ func TestGreaterLabelAfterDeclaration(t *testing.T) {
 			pt.d.Tick(pt.now)
 		}
 		l := parseLabel(pt.d.Label(pt.now, b0))
-		if l.owner() != own.Initiator || declared != l.less(other) || declared != (l.has(flagDone)) {
+		if l.owner() != own.Initiator || declared != l.less(other) || declared != l.has(flagDone) {
 			t.Errorf("label %x after %d hops with other declared %v", l, pt.now/pt.Hop(), declared)
 		}
 		if pt.reports != 1 {

@@ -97,7 +97,7 @@ func TestStrangeLabels(t *testing.T) {
 	for name, change := range map[string]func(t *itsyhdr.TLV){
 		"no switch":       func(t *itsyhdr.TLV) { t.Initiator.Node = 0 },
 		"switch number":   func(t *itsyhdr.TLV) { t.Initiator.Node = 1 << 14 },
-		"port number":     func(t *itsyhdr.TLV) { t.Initiator.Port = maxPorts },
+		"port number":     func(t *itsyhdr.TLV) { t.Initiator.Port = MaxPorts },
 		"sequence":        func(t *itsyhdr.TLV) { t.Seq = 256 },
 		"own, no port":    func(t *itsyhdr.TLV) { t.Initiator = unit.NodePort{Node: 2, Port: 63} },
 		"own, not newest": func(t *itsyhdr.TLV) { t.Initiator = unit.NodePort{Node: 2, Port: b}; t.Seq = 7 },

@@ -23,13 +23,13 @@ type detector struct {
 // New makes the detector of the switch that v shows; it is a detect.Factory. It
 // allocates all its state, for v.Ports() ports, and nothing later. It panics if
 // the switch's number does not fit the 14 bits that an id has for it (ITSY,
-// section V), or if there are more ports than maxPorts.
+// section V), or if there are more ports than MaxPorts.
 func New(v detect.View, a detect.Actions) detect.Detector {
-	if s := v.Self(); s == 0 || s > maxNode {
-		panic(fmt.Sprintf("itsypaper: switch number %d: want 1 to %d, which fit 14 bits", s, maxNode))
+	if s := v.Self(); s == 0 || s > MaxNode {
+		panic(fmt.Sprintf("itsypaper: switch number %d: want 1 to %d, which fit 14 bits", s, MaxNode))
 	}
-	if n := v.Ports(); n < 1 || n > maxPorts {
-		panic(fmt.Sprintf("itsypaper: switch %d has %d ports: want 1 to %d", v.Self(), n, maxPorts))
+	if n := v.Ports(); n < 1 || n > MaxPorts {
+		panic(fmt.Sprintf("itsypaper: switch %d has %d ports: want 1 to %d", v.Self(), n, MaxPorts))
 	}
 	return &detector{view: v, act: a, state: newState(v.Ports())}
 }

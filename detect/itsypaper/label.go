@@ -9,11 +9,11 @@ import (
 // a pause carries on keeps its count.
 const HopLimit = 64
 
-// maxNode is the highest switch number that an id holds.
-const maxNode = 1<<14 - 1
+// MaxNode is the highest switch number that an id holds.
+const MaxNode = 1<<14 - 1
 
-// maxPorts is how many ports of a switch an id tells apart (ITSY, section V).
-const maxPorts = 64
+// MaxPorts is how many ports of a switch an id tells apart (ITSY, section V).
+const MaxPorts = 64
 
 // label is the generic initiator's {S, P, Seq} as a port stores it:
 //
@@ -33,7 +33,7 @@ func newLabel(initiator unit.NodePort, seq uint8) label {
 // parseLabel takes the label out of t. ok is false if a field does not fit, as
 // with another vendor's or a forged TLV.
 func parseLabel(t itsyhdr.TLV) (l label, ok bool) {
-	if t.Initiator.Node == 0 || t.Initiator.Node > maxNode || t.Initiator.Port >= maxPorts ||
+	if t.Initiator.Node == 0 || t.Initiator.Node > MaxNode || t.Initiator.Port >= MaxPorts ||
 		t.Seq > 0xff || t.Hops >= HopLimit {
 		return 0, false
 	}

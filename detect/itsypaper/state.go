@@ -36,7 +36,7 @@ type fixed struct {
 	budget budget
 }
 
-// portBits is a set of maxPorts ports, one bit each.
+// portBits is a set of MaxPorts ports, one bit each.
 type portBits uint64
 
 func (s *portBits) add(p unit.Port)     { *s |= 1 << p }
@@ -163,7 +163,7 @@ func (s *state) begin(i unit.Port, seq uint8) {
 // place.
 type displacedLabels struct {
 	labels [5]label
-	ports  [5]uint8 // a port is below maxPorts
+	ports  [5]uint8 // a port is below MaxPorts
 	trails [5]trail
 }
 
@@ -228,7 +228,7 @@ func (r *takeovers) set(i unit.Port, trigger unit.NodePort) {
 func (r *takeovers) of(i unit.Port) unit.NodePort {
 	if k := r.index(i); k >= 0 {
 		e := r[k]
-		return unit.NodePort{Node: unit.NodeID(e >> 6 & maxNode), Port: unit.Port(e & 0x3f)}
+		return unit.NodePort{Node: unit.NodeID(e >> 6 & MaxNode), Port: unit.Port(e & 0x3f)}
 	}
 	return unit.NodePort{}
 }

@@ -23,7 +23,7 @@ func TestNewRefuses(t *testing.T) {
 	for _, c := range []struct {
 		id    unit.NodeID
 		ports int
-	}{{0, 4}, {maxNode + 1, 4}, {1, 0}, {1, 65}} {
+	}{{0, 4}, {MaxNode + 1, 4}, {1, 0}, {1, 65}} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -41,7 +41,7 @@ func TestLabelKeepsItsFields(t *testing.T) {
 		in := itsyhdr.TLV{
 			Kind:      itsyhdr.KindChecking,
 			Flags:     uint8(1 + r.IntN(3)),
-			Initiator: unit.NodePort{Node: unit.NodeID(1 + r.IntN(maxNode)), Port: unit.Port(r.IntN(64))},
+			Initiator: unit.NodePort{Node: unit.NodeID(1 + r.IntN(MaxNode)), Port: unit.Port(r.IntN(64))},
 			Seq:       uint16(r.IntN(256)),
 			Hops:      uint8(r.IntN(HopLimit)),
 		}
@@ -147,7 +147,7 @@ func TestStateAgainstSlowTwin(t *testing.T) {
 				delete(slow.stored, e)
 				slow.drop(func(d slowDisplaced) bool { return d.port == e })
 			case 5:
-				trigger := unit.NodePort{Node: 1 + unit.NodeID(r.IntN(maxNode)), Port: e}
+				trigger := unit.NodePort{Node: 1 + unit.NodeID(r.IntN(MaxNode)), Port: e}
 				fast.takeovers.set(i, trigger)
 				slow.takeOver(i, trigger)
 				if k := unit.Port(r.IntN(ports)); r.IntN(4) == 0 {

@@ -20,7 +20,7 @@ var counted = regexp.MustCompile(`(?:\b([a-z]+) )?(%d (?:([a-z-]+) )?([a-z-]+s))
 // is a name or the whole of which others are a part, and between a number and a word that is not what is counted.
 var (
 	notCounted = strings.Fields("is was has as its this bytes ns us ms s less lossless pauses goes repeats begins acts sends keeps does comes fails plays address flags times packets datagrams minutes")
-	bounds     = strings.Fields("of than most to the all likeliest first through takes group port queue priority host seed with in at by that")
+	bounds     = strings.Fields("of than most to the all likeliest first through takes group port queue priority host user seed with in at by that")
 	refusals   = strings.Fields("Errorf Faultf faultf faultAt panic fail broke bad Sscanf doubt wrong fault damaged ChangeError Fault")
 )
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"softswitch/internal/lists"
+	"softswitch/internal/strictyaml"
 	"softswitch/live"
 )
 
@@ -26,7 +27,9 @@ func Await(ctx context.Context, w io.Writer, names []string, wait time.Duration)
 		return nil
 	}
 	if wait == 0 {
-		return fmt.Errorf("%s: no such network interface; this network namespace has %s; --wait waits for one", strings.Join(lists.Map(missing, strconv.Quote), ", "), strings.Join(interfaces(), ", "))
+		there := interfaces()
+		named := lists.Map(missing, func(name string) string { return strconv.Quote(name) + strictyaml.DidYouMean(name, there) })
+		return fmt.Errorf("%s: no such network interface; this network namespace has %s; --wait waits for one", strings.Join(named, ", "), strings.Join(there, ", "))
 	}
 	fmt.Fprintf(w, "waiting for %s, at most %s\n", strings.Join(missing, ", "), wait)
 	patience, stop := context.WithTimeoutCause(ctx, wait, errNotThere)

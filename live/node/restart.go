@@ -73,6 +73,10 @@ func (s *switchNode) restart(_ *live.Node, args json.RawMessage) (any, error) {
 	if _, err := catalog.Named("restart: detector", r.Detector); err != nil {
 		return nil, err
 	}
+	c := s.sw.Config()
+	if err := catalog.Fits(r.Detector, "this one", c.ID, len(c.Ports)); err != nil {
+		return nil, fmt.Errorf("restart: detector: %w", err)
+	}
 	if _, err := respond.Parse(r.Response); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
+	"softswitch/unit"
 )
 
 // Bridge is a learning bridge over these interfaces, with PFC on priorities 3 and 4. Error and
@@ -50,6 +51,7 @@ func LoadSwitch(name string, data []byte, settings ...strictyaml.Setting) (s Swi
 	s.Fill()
 	warnings = checkSwitch(d, &s)
 	d.Choice("detector", s.Detector, catalog.Names())
+	d.Fault("detector", catalog.Fits(s.Detector, s.Name, unit.NodeID(s.ID), len(s.Ports)))
 	d.Choice("response", s.Response, respond.Names())
 	if err = d.Err(); err == nil {
 		warnings = append(warnings, trusting...)

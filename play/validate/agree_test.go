@@ -264,6 +264,12 @@ func corpus(t *testing.T) (files [][]byte) {
 			files = append(files, data)
 		}
 	}
+	for _, hosts := range []int{63, 64, 255} { // a leaf has one more port; some detectors take no more than 64
+		text := fmt.Sprintf("name: star\ndetector: itsypaper\nduration: 1ms\ntopology: {leafspine: {leaves: 2, spines: 1, hosts_per_leaf: %d}, rate: 1Gbit/s}\n", hosts)
+		for _, detector := range []string{"itsypaper", "watchdog"} {
+			files = append(files, []byte(strings.ReplaceAll(text, "itsypaper", detector)))
+		}
+	}
 	for i := range 60 {
 		files = append(files, fuzz.New(1, i, fuzz.Modes[i%len(fuzz.Modes)]).Text("itsy", ""))
 	}
@@ -407,7 +413,9 @@ var keys = []string{
 	"buffer: {headroom_pool: {size: 1, ratio: 1}}", "platform: tomahawk", "platform: sn2700", "platform: td2", "host: {rx_buffer: 8192}",
 	"host: {rx_buffer: 1073741824}", "pfc: {response: 802.3}", "pfc: {response: 65535}", "pfc: {response: -1}", "delay: 1s",
 	"pfc: {lossless: []}", "pfc: {lossless: [0, 1, 2, 3, 4, 5, 6, 7]}", "pfc: {quanta: 1}", "pfc: {quanta: 1, refresh: 1ns}", "pfc: {refresh: 10ms}",
-	"trust: pcp", "response: drop", "response: bubble+trigger", "response: dropp", "detector: watchdog", "detector: none", "detector: itzy",
+	"trust: pcp", "response: drop", "response: bubble+trigger", "response: dropp", "detector: watchdog", "detector: itsypaper", "detector: none", "detector: itzy", "id: 16383", "id: 16384", "id: 65535",
+	"topology: {leafspine: {leaves: 2, spines: 1, hosts_per_leaf: 63}, rate: 1Gbit/s}", "topology: {leafspine: {leaves: 2, spines: 1, hosts_per_leaf: 64}, rate: 1Gbit/s}",
+	"topology: {leafspine: {leaves: 2, spines: 1, hosts_per_leaf: 255}, rate: 1Gbit/s}", "topology: {ring: {switches: 3, hosts_per_switch: 254}, rate: 1Gbit/s}",
 	"prevention: {tagger: {lossless: 2}}", "prevention: {no_flood: true}", "prevention: {ttl_band: 1}", "prevention: {ttl_band: 255}",
 	"prevention: {thresholds: {down: {static_th: 0}}}", "prevention: {thresholds: {per_level: 1000000}}",
 	"prevention: {thresholds: {up: {xon_offset: 0}, down: {static_th: 2097152}}}", "flood: all", "ttl_band: 3", "no_flood: true",

@@ -11,7 +11,7 @@ import (
 
 // Known is the names that a scenario file may use.
 func Known() scenario.Known {
-	return scenario.Known{Detectors: catalog.Names()[1:], Responses: respond.Names()[1:]}
+	return scenario.Known{Detectors: catalog.Names()[1:], Responses: respond.Names()[1:], Fits: catalog.Fits}
 }
 
 // Scenario reads data, the content of the scenario file called file, with settings in the
@@ -48,6 +48,9 @@ func (in *Instead) apply(s *scenario.Scenario) (*scenario.Scenario, error) {
 			return nil, err
 		}
 		s.Detector = in.Detector
+		if err := s.DetectorFits(catalog.Fits); err != nil {
+			return nil, fmt.Errorf("--detector: %w", err)
+		}
 	}
 	if in.Response != "" {
 		if _, err := respond.Parse(in.Response); err != nil {

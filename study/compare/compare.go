@@ -41,6 +41,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"softswitch/detect/catalog"
 	"softswitch/internal/lists"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -194,6 +195,9 @@ func planOf(src *Source, sys System) (*scenario.Plan, error) {
 	}
 	if err := sys.put(s); err != nil {
 		return nil, err
+	}
+	if err := s.DetectorFits(catalog.Fits); err != nil {
+		return nil, NotApplicable(err.Error())
 	}
 	return scenario.Compile(s)
 }

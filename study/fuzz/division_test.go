@@ -48,6 +48,7 @@ func divisions() []division {
 		{fuzz.Jumbo, "itsy", testkit.Sized(3, 15), testkit.Sized(2, 4), 0},
 		{fuzz.RDMA, "itsy", testkit.Sized(3, 10), testkit.Sized(2, 3), 0},
 		{fuzz.Long, "none", testkit.Sized(1, 4), 2, testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.Built, "itsy", testkit.Sized(3, 15), testkit.Sized(2, 4), 0},
 		{fuzz.Cause, "none", testkit.Sized(1, 4), 2, plantedSeed},
 		{fuzz.Cause, "none", testkit.Sized(0, 3), 2, 0},
 		{fuzz.RandomCause, "itsy", testkit.Sized(5, 8), 3, testkit.Sized[uint64](lightSeed, 0)},
@@ -62,6 +63,7 @@ func divisions() []division {
 		{fuzz.TruthFailures, "itsy", testkit.Sized(4, 30), testkit.Sized(3, 4), testkit.Sized[uint64](lightSeed, 0)},
 		{fuzz.TruthSONiC, "none", testkit.Sized(1, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
 		{fuzz.TruthCells, "itsy", testkit.Sized(2, 30), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.TruthBuilt, "itsy", testkit.Sized(1, 6), testkit.Sized(2, 4), 0},
 	}
 }
 

@@ -136,7 +136,7 @@ func (m *model) slowFirst(s *State, text string) string {
 	case 1:
 		return m.slowText(s.SlowHosts[0]) + ": " + text + "."
 	}
-	return fmt.Sprintf("%d hosts are slow: %s.", len(s.SlowHosts), text)
+	return fmt.Sprintf("%s are slow: %s.", unit.Count(len(s.SlowHosts), "host"), text)
 }
 
 // slowText says how slow a host is.
@@ -155,7 +155,7 @@ func (m *model) underneath(s *State) (text string) {
 	case 1:
 		text = fmt.Sprintf(" Link %s is down.", m.w.links[s.Down[0]].Name)
 	default:
-		text = fmt.Sprintf(" %d links are down.", n)
+		text = fmt.Sprintf(" %s are down.", unit.Count(n, "link"))
 	}
 	var what []string
 	for _, a := range s.Actions {

@@ -16,6 +16,7 @@ import (
 	"softswitch/live/node"
 	"softswitch/node/config"
 	"softswitch/play/validate"
+	"softswitch/unit"
 )
 
 // Run returns the command that runs a switch or a host.
@@ -109,6 +110,9 @@ func switchConfig(file string, data []byte, detector string, ports []string) (cf
 	if detector != "" {
 		if _, err := catalog.Named("--detector", detector); err != nil {
 			return cfg, nil, err
+		}
+		if err := catalog.Fits(detector, "this one", unit.NodeID(cfg.ID), len(cfg.Ports)); err != nil {
+			return cfg, nil, fmt.Errorf("--detector: %w", err)
 		}
 		cfg.Detector = detector
 	}

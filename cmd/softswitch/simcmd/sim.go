@@ -174,12 +174,13 @@ determine a case.
 
 Modes: "usual"; "loss" loses control frames; "expiry" stops switches long enough for pauses
 to expire; "rdma" makes most flows reliable connections (transport: rc); "long" has loops
-of up to 40 links with long delays; "cause" and "random-cause" test the named cause;
-"response" tests responses; "clocks" tests the oracle on logs of several clocks; "attack"
-injects forged, replayed, reflected and mutated control frames; "lossless" counts lossless
-frames lost in files that load without a warning; "truth-static", "truth-offset",
-"truth-jumbo", "truth-dynamic", "truth-failures", "truth-sonic" and "truth-cells" compare
-the oracle, and the detector, with the frames that never move again.
+of up to 40 links with long delays; "built" has what real fabrics are built with; "cause"
+and "random-cause" test the named cause; "response" tests responses; "clocks" tests the
+oracle on logs of several clocks; "attack" injects forged, replayed, reflected and mutated
+control frames; "lossless" counts lossless frames lost in files that load without a
+warning; "truth-static", "truth-offset", "truth-jumbo", "truth-dynamic", "truth-failures",
+"truth-sonic", "truth-cells" and "truth-built" compare the oracle, and the detector, with
+the frames that never move again.
 
 Mode "cause" plants a cause: it slows the flows of a fabric until there is no deadlock,
 then adds one disturbance that causes a deadlock, or two, or, as a control, none. The named
@@ -213,8 +214,8 @@ dissolves, or if a knot was never declared. A knot that opens, or is declared, w
 declared deadlocks are flushed depended on them through a shared pool, and is counted
 separately. The modes differ in thresholds: those of mode usual; XON less than a frame
 below XOFF; the defaults with frames of 9014 bytes; dynamic thresholds in small pools; the
-same with failing links; and the thresholds of SONiC switches. With detector "none" only
-the oracle is judged.
+same with failing links; the thresholds of SONiC switches; cells, and one headroom for all
+groups; and those of mode built. With detector "none" only the oracle is judged.
 
 Failed cases are written as scenario files to the directory of --out: cases with a false
 positive, a premature declaration or a false negative; in mode cause, cases in which a
