@@ -115,6 +115,12 @@ func anyConfig(r *rand.Rand, c *Config, n int) {
 		}
 	}
 	if r.IntN(3) == 0 {
+		c.LAGs = []LAG{{"PortChannel1", set()}}
+		if rest := unit.PortsBelow(n).Without(c.LAGs[0].Ports); !rest.Empty() {
+			c.LAGs = append(c.LAGs, LAG{"PortChannel2", rest})
+		}
+	}
+	if r.IntN(3) == 0 {
 		c.ECN = ECN{Priorities: unit.PrioritySet(r.IntN(256)), RED: RED{Kmin: 0, Kmax: pick(r, 0, 1, 5000), Pmax: pick(r, 1, 100)}, Phantom: Phantom{Drain: pick(r, 0, 1, 100), Mark: pick(r, 0, 3000)}, Seed: 1}
 	}
 }

@@ -38,6 +38,8 @@ type Config struct {
 	Weights [unit.Priorities]int
 	Subnets []Subnet
 	Routes  []Route
+	// LAGs are disjoint. Subnets and routes have all ports of one, or none.
+	LAGs []LAG
 	// RouterID, unless it is the zero Addr, is the source of ICMP errors about what came in by
 	// a port of no subnet (RFC 1812, 4.3.2.4).
 	RouterID netip.Addr
@@ -183,6 +185,9 @@ func (c *Config) check() error {
 		if a := p.Auth; a != nil && a.Mode != auth.Off && !p.FacesHost && (len(a.Keys) == 0 || len(a.Keys) > auth.KeysMax) {
 			return fmt.Errorf("port %s: auth %s, and %d keys for link %s; valid: 1, or 2 while they are changed", p.Name, a.Mode, len(a.Keys), a.Link)
 		}
+	}
+	if err := c.checkLAGs(); err != nil {
+		return err
 	}
 	return c.ECN.check()
 }

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"softswitch/internal/ether"
 	"softswitch/unit"
 )
 
@@ -111,30 +110,20 @@ func (f *fib) setLinks(up unit.PortSet, rerouted func(route int, out unit.Port))
 }
 
 // ways are the ports of the group by which a frame that came by in may leave: those that
-// are up, but not in, unless that is the only one (split horizon), nor one of avoid,
-// unless there is no other.
-func (e *fibEntry) ways(in unit.Port, avoid unit.PortSet) unit.PortSet {
+// are up, but not in nor another member of its LAG; in, if there is no other neighbour (split
+// horizon); nor one of avoid, unless there is no other. lag is the ports of in's LAG, or in alone.
+func (e *fibEntry) ways(in unit.Port, lag, avoid unit.PortSet) unit.PortSet {
 	set := e.active
 	if set.Has(in) && set.Len() > 1 {
-		set.Remove(in)
+		if set = set.Without(lag); set.Empty() {
+			return in.Set()
+		}
 	}
 	// Avoid is a wish (detect.Control): where no other port is left, the frame takes this one.
 	if rest := set.Without(avoid); !rest.Empty() {
 		set = rest
 	}
 	return set
-}
-
-// choose chooses one of several ports by a flow's hash. unit.NoPort of none.
-func choose(ways unit.PortSet, hash, seed uint32) unit.Port {
-	switch n := ways.Len(); n {
-	case 0:
-		return unit.NoPort
-	case 1:
-		return ways.First()
-	default:
-		return ways.Nth(ether.Pick(hash, seed, n))
-	}
 }
 
 // subnetOf is the connected subnet that a port is in, -1 for none.

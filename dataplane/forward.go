@@ -12,14 +12,15 @@ import (
 // subnet.
 func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 	// Invariant: nothing is bridged back to the port by which it came: that segment has had it.
-	bridge.Remove(in)
+	bridge = bridge.Without(s.ports[in].lag)
 	dst := unit.MAC(f.Info.DstMAC)
 	if !dst.IsGroup() {
-		if out, ok := s.macs.lookup(s.now, s.ports[in].subnet, dst); ok {
+		if station, ok := s.macs.lookup(s.now, s.ports[in].subnet, dst); ok {
+			out := s.memberFor(f, station)
 			switch {
 			case bridge.Has(out):
 				s.enqueue(f, out)
-			case s.up.Has(out): // it is where the frame came from, or not of this bridge
+			case out != unit.NoPort: // it is where the frame came from, or not of this bridge
 				s.drop(f, DropFiltered)
 			default:
 				s.drop(f, DropNoPort)
@@ -72,7 +73,7 @@ func (s *Switch) forward(from unit.Port, f *buffer.Frame, e *fibEntry) {
 	}
 	// All frames of a flow have one hash, and so one way and one order. With one seed everywhere
 	// each switch would choose as the one before it did, and leave some of its ways unused.
-	out := choose(e.ways(f.In, s.ports[f.In].acted.avoid), f.Info.Hash, s.cfg.HashSeed)
+	out := choose(e.ways(f.In, s.ports[f.In].lag, s.ports[f.In].acted.avoid), s.cfg.LAGs, f.Info.Hash, s.cfg.HashSeed)
 	if out == unit.NoPort {
 		s.tell(f, icmpUnreachable, codeNet)
 		s.drop(f, DropNoPort)
@@ -103,10 +104,11 @@ func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
 		return
 	}
 	ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
-	if out, ok := s.macs.lookup(s.now, subnet, mac); ok {
+	if station, ok := s.macs.lookup(s.now, subnet, mac); ok {
 		ether.SetAddresses(f.Data, mac, s.gatewayMAC(subnet))
+		out := s.memberFor(f, station)
 		// A static entry: those that were learned went with the link (forget).
-		if !s.up.Has(out) {
+		if out == unit.NoPort {
 			s.drop(f, DropNoPort)
 			return
 		}
@@ -131,11 +133,13 @@ func (s *Switch) gatewayMAC(subnet int) unit.MAC {
 }
 
 // floods are the ports to which a frame is flooded whose station is in a connected subnet and has
-// no MAC entry: not from, by which it came.
+// no MAC entry: not from, by which it came, nor another member of its LAG.
 func (s *Switch) floods(from unit.Port, subnet int) unit.PortSet {
 	sub := &s.cfg.Subnets[subnet]
 	outs := s.up.And(sub.Ports.Or(sub.Flood))
-	outs.Remove(from)
+	if from != unit.NoPort {
+		outs = outs.Without(s.ports[from].lag)
+	}
 	return outs
 }
 
@@ -165,8 +169,9 @@ func (s *Switch) askARP(ip uint32, subnet int) (silent bool) {
 }
 
 // flood puts a frame into the queue of every port of outs. Its bytes are charged
-// once, until the last copy has left.
+// once, until the last copy has left. A LAG gets one copy.
 func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
+	outs = s.oneCopyEach(f, outs)
 	if outs.Empty() {
 		s.drop(f, DropNoPort)
 		return

@@ -462,6 +462,8 @@ func eventText(e event.Event) string {
 		return fmt.Sprintf("link %d up", e.Port)
 	case event.LinkDown:
 		return fmt.Sprintf("link %d down", e.Port)
+	case event.Members:
+		return fmt.Sprintf("LAG of port %d: %d up", e.Port, e.Bytes)
 	case event.Rerouted:
 		return fmt.Sprintf("route %d by %d", e.Bytes, e.Out)
 	case event.Trace:

@@ -90,13 +90,14 @@ func (s *Switch) receiveHost(in unit.Port, p *port, f *buffer.Frame) {
 	}
 }
 
-// learn notes by which port a station is reached.
+// learn notes by which port a station is reached. A LAG is one port: a station may be heard at any of
+// its members.
 func (s *Switch) learn(in unit.Port, f *buffer.Frame) {
-	mac := unit.MAC(f.Info.SrcMAC)
+	mac, at := unit.MAC(f.Info.SrcMAC), s.ports[in].station
 	key := stationKey(s.ports[in].subnet, mac)
 	// Most frames are of a station that has an entry, and cost one look. Whether the address can
 	// be a station's is asked only for a new one: no other has an entry that was learned.
-	if !s.macs.refresh(s.now, key, mac, in) && s.isStation(mac) && !s.macs.learn(s.now, key, mac, in) {
+	if !s.macs.refresh(s.now, key, mac, at) && s.isStation(mac) && !s.macs.learn(s.now, key, mac, at) {
 		s.ports[in].count.Drops[OddMACTable]++
 	}
 }
@@ -113,7 +114,7 @@ func (s *Switch) receiveARP(in unit.Port, p *port, f *buffer.Frame) {
 	}
 	// A sender of another subnet is bridged like others, and not believed (RFC 1812, 3.3.2): the
 	// entry would stand beside the route to that subnet.
-	if contains(sub.Prefix, a.SenderIP()) && !s.arps.hear(s.now, a.SenderIP(), a.SenderMAC(), in) {
+	if contains(sub.Prefix, a.SenderIP()) && !s.arps.hear(s.now, a.SenderIP(), a.SenderMAC(), p.station) {
 		p.count.Drops[OddARPTable]++
 	}
 	if a.TargetIP() != addr32(sub.Gateway) {

@@ -427,14 +427,42 @@ func randomDatagram(r *rand.Rand, dst, src unit.MAC) []byte {
 // that go down and time that passes, leave as a slow router would have them.
 func TestRouterAgainstReferenceModel(t *testing.T) {
 	for _, id := range []string{"", slowID} {
-		t.Run("router ID "+id, func(t *testing.T) { compareRouters(t, id) })
+		t.Run("router ID "+id, func(t *testing.T) { compareRouters(t, id, [6]unit.PortSet{ports(0), ports(1), ports(2), ports(3), ports(4), ports(5)}) })
 	}
 }
 
-func compareRouters(t *testing.T, id string) {
+// TestLAGsAgainstReferenceModel: a router whose ports are LAGs does what the slow router does with one
+// port for each, whichever members frames come by and are up.
+func TestLAGsAgainstReferenceModel(t *testing.T) {
+	compareRouters(t, slowID, [6]unit.PortSet{ports(0), ports(1, 6, 10), ports(2), ports(3, 7), ports(4, 8, 9, 11), ports(5, 12)})
+}
+
+// compareRouters wants a router that has these ports for each of the model's to do what the model does.
+func compareRouters(t *testing.T, id string, of [6]unit.PortSet) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-	s := newTestSwitch(t, 6, func(c *Config) {
+	n := 0
+	for _, all := range of {
+		n += all.Len()
+	}
+	s := newTestSwitch(t, n, func(c *Config) {
 		slowConfig(c)
+		for p, all := range of {
+			if all.Len() == 1 {
+				continue
+			}
+			c.LAGs = append(c.LAGs, LAG{fmt.Sprintf("PortChannel%d", p), all})
+			for i := range c.Subnets {
+				if c.Subnets[i].Ports.Has(unit.Port(p)) {
+					c.Subnets[i].Ports = c.Subnets[i].Ports.Or(all)
+				}
+			}
+			if c.Routes[0].Ports.Has(unit.Port(p)) {
+				c.Routes[0].Ports = all
+			}
+			for ; !all.Empty(); all.Pop() {
+				c.Ports[all.First()].MAC, c.Ports[all.First()].PeerMAC = portMAC(unit.Port(p)), peerMAC(unit.Port(p))
+			}
+		}
 		if id != "" {
 			c.RouterID = netip.MustParseAddr(id)
 		}
@@ -448,19 +476,26 @@ func compareRouters(t *testing.T, id string) {
 		}
 		s.advance(d)
 		model.advance(d)
-		in := unit.Port(rng.IntN(6))
+		at := rng.IntN(6)
+		in := of[at].Nth(rng.IntN(of[at].Len()))
 		if up := s.LinkUp(in); rng.IntN(100) == 0 || !up && rng.IntN(4) == 0 {
 			s.link(in, !up)
-			model.link(int(in), !up)
+			if left := !of[at].And(s.up).Empty(); left != model.up[at] {
+				model.link(at, left)
+			}
 		}
-		f := randomFrame(rng, in)
+		f := randomFrame(rng, unit.Port(at))
 		s.receive(in, f)
 		model.sends = [6][][]byte{}
 		if s.LinkUp(in) {
-			model.receive(int(in), f)
+			model.receive(at, f)
 		}
-		for p := range unit.Port(6) {
-			got, want := s.drain(p), model.sends[p]
+		for p := range of {
+			var got [][]byte
+			for all := of[p]; !all.Empty(); all.Pop() {
+				got = append(got, s.drain(all.First())...)
+			}
+			want := model.sends[p]
 			slices.SortFunc(got, bytes.Compare)
 			slices.SortFunc(want, bytes.Compare)
 			if !slices.EqualFunc(got, want, bytes.Equal) {

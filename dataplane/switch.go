@@ -74,6 +74,10 @@ type port struct {
 	behind bool      // a notice was over the budget; see receiveHello
 	downAt unit.Time // when it last went down
 	subnet int       // index of the connected subnet that the port is in, -1 for none
+	// lag is the ports that act as one with it, itself among them; station is the first of them, at
+	// which stations are learned.
+	lag     unit.PortSet
+	station unit.Port
 
 	// Egress: the queues, and the active pauses there.
 	queues  [unit.Priorities]buffer.Queue
@@ -170,6 +174,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		p.icmp = newICMPBudget()
 		p.wire.AtOnce = min(mmu.AtOnce(unit.Port(i)), buffer.UsualAtOnce) // a far end as this one, or the usual one
 	}
+	s.setLAGs()
 	s.setLimits(cfg.Limits)
 	// Never nil: no caller has to ask whether there is a detector.
 	s.detector = detect.None{}
@@ -269,6 +274,7 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 	if up {
 		s.up.Add(n)
 		s.event(event.Event{Type: event.LinkUp, Port: n})
+		s.eventMembers(n)
 		switch begins := !p.wasUp && now > 0; {
 		case p.auth != nil:
 			p.auth.Up(now)
@@ -288,6 +294,7 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 		s.up.Remove(n)
 		p.downAt = now
 		s.event(event.Event{Type: event.LinkDown, Port: n})
+		s.eventMembers(n)
 		if p.auth != nil {
 			p.auth.Down()
 		}
@@ -329,8 +336,11 @@ func (s *Switch) flush(n unit.Port) {
 	p.control.clear()
 	s.urgent.Remove(n)
 	p.wire.LinkDown()
-	s.macs.forget(n)
-	s.arps.forget(n)
+	// Of a LAG the others still lead there.
+	if s.up.And(p.lag).Empty() {
+		s.macs.forget(p.station)
+		s.arps.forget(p.station)
+	}
 }
 
 // drop counts a frame and gives its slot and its bytes back. It is for frames that are refused or

@@ -4,7 +4,7 @@ import "softswitch/unit"
 
 // Ways returns the ports by which a frame of priority c that enters at port in may leave, if it
 // is routed to the address dst: one of them, by the hash of its flow, or all if it is
-// flooded. The set is empty if the frame is dropped. Nothing is forwarded: the static check
+// flooded, of a LAG one. The set is empty if the frame is dropped. Nothing is forwarded: the static check
 // uses Ways to find cyclic buffer dependencies. It has to follow forward and deliver step by
 // step: an edge that it leaves out is a ring that the check does not find.
 func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.PortSet, flooded bool) {
@@ -13,14 +13,14 @@ func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.Port
 		return unit.PortSet{}, false
 	}
 	if e.subnet < 0 {
-		return e.ways(in, s.ports[in].acted.avoid), false
+		return e.ways(in, s.ports[in].lag, s.ports[in].acted.avoid), false
 	}
 	mac, _, ok := s.arps.lookup(s.now, dst)
 	if !ok {
 		return unit.PortSet{}, false
 	}
 	if out, ok := s.macs.lookup(s.now, int(e.subnet), mac); ok {
-		return out.Set().And(s.up), false
+		return s.ports[out].lag.And(s.up), false
 	}
 	if s.cfg.NoFlood && s.lossless.Has(c) {
 		return unit.PortSet{}, false
@@ -32,7 +32,7 @@ func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.Port
 // this hash; unit.NoPort if there is none.
 func (s *Switch) Way(in unit.Port, dst uint32, c unit.Priority, hash uint32) unit.Port {
 	outs, _ := s.Ways(in, dst, c)
-	return choose(outs, hash, s.cfg.HashSeed)
+	return choose(outs, s.cfg.LAGs, hash, s.cfg.HashSeed)
 }
 
 // PriorityOut is the priority in which such a frame leaves by out with a TTL of ttl, if it

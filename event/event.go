@@ -113,8 +113,11 @@ const (
 	// when a headroom comes into use, when what is outside changes meanwhile, and, with Bytes 0, when the
 	// headroom is empty again.
 	Headroom
+	// Members says how many members of the LAG of Port are up, after the link of Port came up or went
+	// down: what the others carried, or what Port carries from now on, moves. [Port; Bytes: how many]
+	Members
 
-	lastType = Headroom
+	lastType = Members
 )
 
 // Event is one event of one node. It contains no pointer.

@@ -117,6 +117,7 @@ var shapes = [...]shape{
 	AuthRefused:   {"auth_refused", keyPort | keyWhy | keyAmount, 0},
 	AuthBehind:    {"auth_behind", keyPort, 0},
 	Headroom:      {"headroom", keyPG | keyBytes | keyLimit, 0},
+	Members:       {"members", keyPort | keyAmount, 0},
 }
 
 // lastStep is the last step with a name.

@@ -268,6 +268,9 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	for j := range n.Ports {
 		s.Ports = append(s.Ports, p.port(i, j))
 	}
+	for j, ports := range n.LAGs {
+		s.LAGs = append(s.LAGs, config.LAG{Name: fmt.Sprintf("PortChannel%d", j+1), Ports: p.list(ports)})
+	}
 	routes := make([]config.Route, 0, len(p.Fabric.Subnets))
 	for dst, sub := range p.Fabric.Subnets {
 		if sub.Switch == i {

@@ -115,6 +115,8 @@ type fileTopology struct {
 	// is cabled otherwise than planned. Names of links stay until all is done. Routes are the
 	// shortest paths of what comes of it, which need not go up and then down.
 	Rewire []fileRewire `yaml:"rewire"`
+	// LAGs are links that act as one, once all is rewired. Further links come behind all others.
+	LAGs []fileLAG `yaml:"lags"`
 	// MTU is the longest IP packet in bytes, in the whole fabric. A frame may be 14 bytes
 	// longer, with an 802.1Q tag 18; a longer one is dropped.
 	MTU *int `yaml:"mtu" schema:"1500..9216,default=1500"`

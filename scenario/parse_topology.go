@@ -38,6 +38,7 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 			links[l] = speed
 		}
 	}
+	p.lagRates(f, links)
 	return f, links
 }
 
@@ -172,7 +173,7 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 	if f == nil {
 		return nil
 	}
-	return p.rewire(f, t.Rewire)
+	return p.aggregate(p.rewire(f, t.Rewire), t.LAGs)
 }
 
 // rewire returns f with other links, nil if they cannot be.

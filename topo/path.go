@@ -19,9 +19,11 @@ type Hop struct {
 //
 //  1. the candidates are the ports of the group that are up;
 //  2. if there are none, the backup ports that are up;
-//  3. if there are several and in is among them, in is left out (split horizon);
-//  4. of n candidates in ascending order, the choice is ether.Pick(hash, seed, n),
-//     where the seed is the switch's number.
+//  3. if there are several and in is among them, in is left out, and with it its LAG, unless all
+//     are of that LAG: then in is the choice (split horizon);
+//  4. of n candidates in ascending order, of which the lowest of a LAG stands for it, the choice is
+//     ether.Pick(hash, seed, n), where the seed is the switch's number;
+//  5. of n candidates in the LAG that was chosen, the choice is ether.PickMember(hash, seed, n).
 //
 // The result is unit.NoPort if every port is down.
 func (t *Table) Route(s, dst int, in unit.Port, hash uint32, down func(link int) bool) unit.Port {
@@ -30,13 +32,24 @@ func (t *Table) Route(s, dst int, in unit.Port, hash uint32, down func(link int)
 	if up.Empty() {
 		up = t.f.up(s, g.Backup, down)
 	}
+	n := &t.f.Nodes[s]
 	if in != unit.NoPort && up.Has(in) && up.Len() > 1 {
-		up.Remove(in)
+		if up = up.Without(n.LAG(in)); up.Empty() {
+			return in
+		}
 	}
 	if up.Empty() {
 		return unit.NoPort
 	}
-	return up.Nth(ether.Pick(hash, uint32(t.f.Nodes[s].ID), up.Len()))
+	first := up
+	for ports := up; !ports.Empty(); ports.Pop() {
+		rest := n.LAG(ports.First())
+		rest.Remove(ports.First())
+		first = first.Without(rest)
+		ports = ports.Without(rest)
+	}
+	members := up.And(n.LAG(first.Nth(ether.Pick(hash, uint32(n.ID), first.Len()))))
+	return members.Nth(ether.PickMember(hash, uint32(n.ID), members.Len()))
 }
 
 func (f *Fabric) up(s int, ports unit.PortSet, down func(link int) bool) (up unit.PortSet) {

@@ -48,6 +48,9 @@ type Table struct {
 // all its links: s cannot know which of them fail too, and this is how the backups of
 // two switches can form a loop.
 //
+// Of a LAG all ports are in a group, or none: it is a way as long as one of its links is up. The port by
+// which a frame came stands for all of its LAG.
+//
 // A subnet that a switch cannot reach has the empty group.
 func NewTable(f *Fabric) *Table {
 	n := f.Switches()
@@ -93,7 +96,7 @@ type router struct {
 // neighbour is what is at the other end of one of a switch's ports.
 type neighbour struct {
 	port unit.Port
-	in   unit.Port    // the port of the far end
+	in   unit.PortSet // the port of the far end, with all of its LAG
 	node int32        // the switch there
 	back unit.PortSet // its ports that lead back here
 }
@@ -113,7 +116,7 @@ func newRouter(f *Fabric) *router {
 		}
 		for j, p := range f.Nodes[s].Ports {
 			if p.Peer.Node < n {
-				r.out[s] = append(r.out[s], neighbour{unit.Port(j), p.Peer.Port, int32(p.Peer.Node), back[p.Peer.Node]})
+				r.out[s] = append(r.out[s], neighbour{unit.Port(j), f.Nodes[p.Peer.Node].LAG(p.Peer.Port), int32(p.Peer.Node), back[p.Peer.Node]})
 			}
 		}
 	}
@@ -156,8 +159,7 @@ func (r *router) backup(s int) (backup unit.PortSet) {
 		case 0:
 			backup.Add(n.port)
 		case 1:
-			onward := r.ports[n.node]
-			onward.Remove(n.in)
+			onward := r.ports[n.node].Without(n.in)
 			if !onward.Empty() && onward.And(n.back).Empty() {
 				backup.Add(n.port)
 			}

@@ -1,13 +1,13 @@
 // Package topo is a fabric on paper: named switches and hosts, the links between
 // their ports, their addresses, and the routes of every switch.
 //
-//	FatTree, Ring, LeafSpine,      Rewire            Set: a route pinned by hand
+//	FatTree, Ring, LeafSpine,      Rewire, Aggregate Set: a route pinned by hand
 //	Jellyfish, Dragonfly,           v  |               v
 //	Explicit ------------------> Fabric --NewTable--> Table --Path--> hops of a flow
 //
 // Read in this order: Fabric and its parts (this file), fattree.go, ring.go,
 // leafspine.go, jellyfish.go, dragonfly.go and explicit.go (builders), rewire.go (a fabric
-// with other links), address.go (addresses and names), route.go (shortest paths and their
+// with other links), lag.go (links that act as one), address.go (addresses and names), route.go (shortest paths and their
 // backups, with the rule written out), path.go (how switches forward a flow).
 //
 // Invariants:
@@ -46,6 +46,7 @@ type Fabric struct {
 	Nodes   []Node
 	Links   []Link
 	Subnets []Subnet // in the order of their switches
+	LAGs    []LAG
 
 	byName   map[string]int // of nodes
 	linkName map[string]int // both ways round
@@ -63,6 +64,8 @@ type Node struct {
 	Ports []Port
 	// Addr is a host's IPv4 address; 0 for a switch.
 	Addr unit.Addr
+	// LAGs are the ports of each LAG of a switch.
+	LAGs []unit.PortSet
 }
 
 // Port is a port of a node, and the other end of its link.

@@ -29,6 +29,7 @@ var texts = map[event.Type]string{
 	event.HostSlowOver:  "slow no more",
 	event.LinkUp:        "link {port} up",
 	event.LinkDown:      "link {port} down",
+	event.Members:       "members of the PortChannel of {port} that are up: {bytes}",
 	event.Rerouted:      "route {bytes} rerouted to backup port {out}",
 }
 

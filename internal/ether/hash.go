@@ -17,3 +17,10 @@ func Pick(hash, seed uint32, n int) int {
 	// The upper 32 bits times n, shifted back: no division, no bias worth naming.
 	return int((h >> 32) * uint64(n) >> 32)
 }
+
+// PickMember chooses one of n members of a LAG by the other half of what Pick mixes, so that the two
+// choices do not depend on each other: a number from 0 to n-1; n must be positive.
+func PickMember(hash, seed uint32, n int) int {
+	h := stat.Mix(uint64(hash)<<32 | uint64(seed))
+	return int(uint64(uint32(h)) * uint64(n) >> 32)
+}

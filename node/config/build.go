@@ -59,6 +59,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	for _, r := range s.Routes {
 		c.Routes = append(c.Routes, dataplane.Route{Prefix: r.Prefix.Prefix, Ports: portSet(r.Ports), Backup: portSet(r.Backup)})
 	}
+	c.LAGs = lists.Map(s.LAGs, LAG.build)
 	if s.RouterID != 0 {
 		c.RouterID = s.RouterID.Netip()
 	}

@@ -31,6 +31,7 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	}
 	checkSubnets(d, s)
 	checkRoutes(d, s)
+	checkLAGs(d, s)
 	checkRouterID(d, s)
 	for i, a := range s.ARP {
 		needed(d, fmt.Sprintf("arp[%d].ip", i), a.IP)

@@ -50,6 +50,7 @@ type Switch struct {
 	Sched   map[int]Sched `yaml:"scheduler,omitempty" schema:",keys=0..7"` // by priority; default: strict, 7 before 0
 	Subnets []Subnet      `yaml:"subnets,omitempty"`
 	Routes  []Route       `yaml:"routes,omitempty"`
+	LAGs    []LAG         `yaml:"lags,omitempty"`
 	// RouterID is an IPv4 address of the router: the source of ICMP errors about what came in
 	// by a port of no subnet, and it answers an echo. Default: the first subnet's gateway.
 	RouterID unit.Addr `yaml:"router_id,omitempty" schema:"ip"`

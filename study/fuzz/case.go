@@ -51,8 +51,9 @@ type Case struct {
 
 	Switches, Hosts []string
 	Links           []Link
-	ControlLoss     int // per mille
-	MTU             int // bytes; 0 is the usual one
+	LAGs            []LAG // of modes built and truth-built
+	ControlLoss     int   // per mille
+	MTU             int   // bytes; 0 is the usual one
 
 	Threshold int // XOFF, in bytes
 	XONOffset int
@@ -192,6 +193,7 @@ func (c *Case) writeTopology(b *strings.Builder) {
 	for _, l := range c.Links {
 		fmt.Fprintf(b, "    - %s--%s\n", l.A, l.B)
 	}
+	c.writeLAGs(b)
 	var def Link // a case without links is no valid scenario: Parse says so
 	if len(c.Links) > 0 {
 		def = c.Links[0]
@@ -206,8 +208,10 @@ func (c *Case) writeTopology(b *strings.Builder) {
 	head := "  overrides:\n"
 	for _, l := range c.Links {
 		if l.Rate != def.Rate || l.Delay != def.Delay || l.Jitter != def.Jitter {
-			fmt.Fprintf(b, "%s    - {link: %s--%s, rate: %s, delay: %s, jitter: %s}\n", head, l.A, l.B, l.Rate, span(l.Delay), span(l.Jitter))
-			head = ""
+			for _, name := range c.namesOf(l) {
+				fmt.Fprintf(b, "%s    - {link: %s, rate: %s, delay: %s, jitter: %s}\n", head, name, l.Rate, span(l.Delay), span(l.Jitter))
+				head = ""
+			}
 		}
 	}
 }

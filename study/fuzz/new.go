@@ -327,7 +327,11 @@ func (m *maker) headroom() {
 	for _, l := range m.Links {
 		t := 2*l.Delay + 2*l.Jitter + 3*l.Rate.FrameTime(m.full()) + 30*l.Rate.FrameTime(control) + extra
 		t += max(stopped[l.A], 0) + max(stopped[l.B], 0)
-		t *= unit.Time(1 + heals[l.name()])
+		most := 0
+		for _, name := range m.namesOf(l) {
+			most = max(most, heals[name])
+		}
+		t *= unit.Time(1 + most)
 		m.Headroom = max(m.Headroom, int(int64(l.Rate)/8*int64(t)/int64(unit.Second))+m.full())
 	}
 }

@@ -55,6 +55,7 @@ func (s *shrinker) try(change func(*Case) bool) bool {
 func (c *Case) clone() *Case {
 	d := *c
 	d.Switches, d.Hosts, d.Links = slices.Clone(c.Switches), slices.Clone(c.Hosts), slices.Clone(c.Links)
+	d.LAGs = slices.Clone(c.LAGs)
 	d.Routes, d.Dead = slices.Clone(c.Routes), slices.Clone(c.Dead)
 	d.Workloads = slices.Clone(c.Workloads) // each shares its Hosts, which nobody changes
 	d.Flows, d.Events, d.Plants = slices.Clone(c.Flows), slices.Clone(c.Events), slices.Clone(c.Plants)
@@ -69,6 +70,10 @@ func (s *shrinker) parts() {
 	s.remove(func(c *Case) int { return len(c.Switches) }, func(c *Case, i, j int) { c.drop(slices.Clone(c.Switches[i:j])) })
 	s.remove(func(c *Case) int { return len(c.Hosts) }, func(c *Case, i, j int) { c.drop(slices.Clone(c.Hosts[i:j])) })
 	s.remove(func(c *Case) int { return len(c.Links) }, func(c *Case, i, j int) { c.dropLinks(c.Links[i:j]) })
+	s.remove(func(c *Case) int { return len(c.LAGs) }, func(c *Case, i, j int) {
+		gone := slices.Clone(c.LAGs[i:j])
+		c.dropLAGs(func(l LAG) bool { return slices.Contains(gone, l) })
+	})
 	s.remove(func(c *Case) int { return len(c.Routes) }, func(c *Case, i, j int) { c.Routes = slices.Delete(c.Routes, i, j) })
 	s.remove(func(c *Case) int { return len(c.Dead) }, func(c *Case, i, j int) { c.Dead = slices.Delete(c.Dead, i, j) })
 }
@@ -115,6 +120,7 @@ func (c *Case) dropLinks(links []Link) {
 	gone := slices.Clone(links)
 	c.Links = slices.DeleteFunc(c.Links, func(l Link) bool { return slices.Contains(gone, l) })
 	for _, l := range gone {
+		c.dropLAGs(func(lag LAG) bool { return lag.Link == l.name() })
 		c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.Link == l.name() })
 		c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool {
 			return r.At == l.A && r.Next == l.B || r.At == l.B && r.Next == l.A
@@ -156,6 +162,18 @@ func (c *Case) cut(end unit.Time) {
 // numbers rounds numbers and goes back to defaults.
 func (s *shrinker) numbers() {
 	s.try(func(c *Case) bool { return set(&c.ControlLoss, 0) })
+	for i := range s.best.LAGs {
+		for s.try(func(c *Case) bool {
+			l := &c.LAGs[i]
+			if l.Members == 2 {
+				return false
+			}
+			c.dropMembers(l.names()[l.Members-1:])
+			l.Members--
+			return true
+		}) {
+		}
+	}
 	s.try(func(c *Case) bool { return set(&c.Congestion, Congestion{}) })
 	s.try(func(c *Case) bool { return c.eachLink(func(l *Link) bool { return set(&l.Jitter, 0) }) })
 	s.try(func(c *Case) bool { return c.eachLink(func(l *Link) bool { return set(&l.Delay, round(l.Delay)) }) })
