@@ -55,12 +55,15 @@ func anyConfig(r *rand.Rand, c *Config, n int) {
 			c.DSCP[i] = unit.Priority(r.IntN(8))
 		}
 	}
-	for i := range c.Weights {
-		if r.IntN(3) == 0 {
-			c.Weights[i] = pick(r, 1, 2, 100)
-		}
-	}
 	for p := range c.Ports {
+		for i := range unit.Priority(unit.Priorities) {
+			switch r.IntN(3) {
+			case 0:
+				c.Ports[p].Scheduler.Weights[i] = pick[uint8](r, 1, 2, 100)
+			case 1:
+				c.Ports[p].Scheduler.Strict.Add(i)
+			}
+		}
 		c.Ports[p].Rate = pick(r, unit.Rate(0), 10_000_000, 100_000_000, 400_000_000_000)
 		c.Ports[p].FacesHost = r.IntN(3) == 0
 		c.Ports[p].FacesStack = r.IntN(12) == 0

@@ -33,11 +33,8 @@ type Config struct {
 	// ever. See storm.go.
 	StormBudget unit.Time
 	Buffer      buffer.Config
-	// Weights of the priorities that share what strict priority leaves, by deficit round
-	// robin, in units of 1600 bytes; 0 is strict.
-	Weights [unit.Priorities]int
-	Subnets []Subnet
-	Routes  []Route
+	Subnets     []Subnet
+	Routes      []Route
 	// LAGs are disjoint. Subnets and routes have all ports of one, or none.
 	LAGs []LAG
 	// RouterID, unless it is the zero Addr, is the source of ICMP errors about what came in by
@@ -97,6 +94,8 @@ type PortConfig struct {
 	// counted and dropped, as IEEE 802.1Q, 36.1.1, has it where PFC is enabled.
 	HeedPause bool
 	Rate      unit.Rate // 0: unlimited
+	// Scheduler is how the priorities share the egress. The zero value: evenly.
+	Scheduler Scheduler
 	// Auth, unless nil, authenticates both directions of a link to another switch. The
 	// switch fills in its Self and Gap.
 	Auth *auth.Config

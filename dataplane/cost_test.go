@@ -89,7 +89,7 @@ func TestNoAllocs(t *testing.T) {
 			}
 		}},
 		{"L3", withHosts, func(t *testing.T, l *loop) { l.want(t, l.hop(l3, 8, 0, 3), 8) }},
-		{"L3, weighted and paced", func(c *Config) { withHosts(c); c.Weights[3] = 1; c.Ports[3].Rate = 1e12 }, func(t *testing.T, l *loop) {
+		{"L3, weighted and paced", func(c *Config) { withHosts(c); weigh(c, map[unit.Priority]uint8{3: 1}); c.Ports[3].Rate = 1e12 }, func(t *testing.T, l *loop) {
 			l.now += unit.Millisecond
 			if l.hop(l3, 1, 0, 3) != 1 {
 				t.Fatal("paced frame did not leave")

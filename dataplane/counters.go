@@ -115,6 +115,7 @@ type PortCounters struct {
 	Pauses            [unit.Priorities]uint64    // times that the queue became paused
 	PausedTime        [unit.Priorities]unit.Time // queue paused, without the active pause
 	LastPause         [unit.Priorities]LastPause // the latest that ended
+	Starved           [unit.Priorities]unit.Time // the longest time that others kept the queue from sending: starve.go
 	Marked            [unit.Priorities]uint64    // with Congestion Experienced, of TxFrames
 	TxDropped         [unit.Priorities]uint64    // on purpose, in a queue of this port or on the way there
 	RxDropped         [unit.Priorities]uint64    // on purpose, on arrival

@@ -57,6 +57,7 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 		*z = pause{since: s.now, period: t.Period, hasPeriod: hasPeriod}
 		p.storms[q.Priority].begins(s.now)
 		p.paused.Add(q.Priority)
+		p.waitEnds(s.now, q.Priority)
 		p.count.Pauses[q.Priority]++
 		s.event(event.Event{Type: event.Paused, Out: q.Port, OutPriority: q.Priority, Period: t.Period, HasPeriod: hasPeriod})
 		// Every edge to this queue begins now. Where priority groups share a pool the log has those of

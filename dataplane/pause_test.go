@@ -150,6 +150,7 @@ func TestHonourPause(t *testing.T) {
 				for i := range c.Ports {
 					c.Ports[i].Rate = tc.rate
 				}
+				weigh(c, nil) // strict
 			})
 			three, four, zero := between(0, 1, 3, 1), between(0, 1, 4, 2), between(0, 1, 0, 3)
 			elsewhere := between(0, 2, 3, 4)

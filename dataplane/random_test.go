@@ -173,7 +173,7 @@ func TestRandomTraffic(t *testing.T) {
 				c.Ports[i].Rate = 10_000 * mega
 			}
 		}},
-		{"weighted", false, false, func(c *Config) { c.Weights[3], c.Weights[0] = 2, 1 }},
+		{"weighted", false, false, func(c *Config) { weigh(c, map[unit.Priority]uint8{3: 2, 0: 1}) }},
 		{"few slots", false, false, func(c *Config) { c.Slots = 20 }},
 		{"cells", true, true, func(c *Config) { c.Buffer.Cell = 208 }},
 		{"a pool of headroom", false, false, func(c *Config) {
@@ -190,7 +190,7 @@ func TestRandomTraffic(t *testing.T) {
 		{"actions and cells", false, true, func(c *Config) { c.Buffer.Cell = 208 }},
 		{"actions and flooding", true, true, func(c *Config) { c.MAC = c.MAC[:2] }},
 		{"actions, weighted and paced", false, true, func(c *Config) {
-			c.Weights[3], c.Weights[4] = 2, 1
+			weigh(c, map[unit.Priority]uint8{3: 2, 4: 1})
 			for i := range c.Ports {
 				c.Ports[i].Rate = 10_000 * mega
 			}

@@ -241,7 +241,7 @@ func TestARPEntriesAge(t *testing.T) {
 // A neighbour that frames are sent to is asked again before it ages, so that none of them is
 // lost; if it is silent it is forgotten. A static one is neither.
 func TestARPEntryIsRenewed(t *testing.T) {
-	s := newTestSwitch(t, 6, withHosts)
+	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); weigh(c, nil) })
 	s.ask(1, stationMAC(1), "10.0.1.11")
 	for _, answers := range []bool{true, false} {
 		s.advance(arpAge - arpRenew + 1)

@@ -8,57 +8,122 @@ import (
 	"softswitch/unit"
 )
 
-// quantumBytes is what a priority of weight 1 may send each round. Chosen: above the 1518 bytes of a
-// full frame with its tag, since deficit round robin finds the next frame in one round if the
-// quantum is no less than the longest frame (Shreedhar and Varghese, 1995). With jumbo frames it
-// takes more: see pickWeighted.
-const quantumBytes = 1600
+// Scheduler is how the priorities of a port share its egress (IEEE 802.1Q, 8.6.8): first those that
+// are Strict, the highest one before the others, then the others by deficit round robin. These share what
+// is left of the link's time in proportion to their weights. The zero value is the default: all
+// priorities share evenly, so that none waits for ever.
+type Scheduler struct {
+	Strict unit.PrioritySet
+	// Weights are of the others, at most WeightMax; 0 is 1.
+	Weights [unit.Priorities]uint8
+}
+
+// WeightMax is the largest weight, as in SONiC's SCHEDULER table.
+const WeightMax = 100
+
+// Weight is the weight of a priority, 0 if it is strict.
+func (s Scheduler) Weight(c unit.Priority) int {
+	if s.Strict.Has(c) {
+		return 0
+	}
+	return max(1, int(s.Weights[c]))
+}
+
+// quanta are what each weighted priority may send a round, in bytes on the wire. The one of the least
+// weight gets the longest frame: deficit round robin finds the next frame in one round if no
+// quantum is below that (Shreedhar and Varghese, 1995), and rounds are no longer than they have to be.
+func (s Scheduler) quanta(longest int) (q [unit.Priorities]int32) {
+	least := WeightMax
+	for c := range unit.Priority(unit.Priorities) {
+		if w := s.Weight(c); w > 0 {
+			least = min(least, w)
+		}
+	}
+	for c := range unit.Priority(unit.Priorities) {
+		q[c] = int32((longest + unit.WireOverhead) * s.Weight(c) / least)
+	}
+	return q
+}
+
+// LongestWait is how long a weighted queue waits at most for the others of a port of rate r, whatever
+// their weights are: one round, in which each of the 7 others sends its quantum and what was left of
+// the one before, less than a frame. longest is the longest frame, in bytes without FCS. It is unit.Never
+// where the rate is unlimited.
+func LongestWait(r unit.Rate, longest int) unit.Time {
+	if r <= 0 {
+		return unit.Never
+	}
+	return (unit.Priorities - 1) * (WeightMax + 1) * r.FrameTime(longest)
+}
 
 // pick chooses the queue that sends next: the highest strict priority that has
 // frames and is not paused, else deficit round robin among the weighted ones
 // (Shreedhar and Varghese, 1995). ok is false if nothing may leave.
-func (p *port) pick(weights *[unit.Priorities]int) (c unit.Priority, ok bool) {
+func (p *port) pick(now unit.Time) (c unit.Priority, ok bool) {
 	set := p.sendable()
-	if set == 0 {
+	// Mostly one queue has frames: nobody waits for another.
+	if set&(set-1) == 0 && p.passed == 0 {
+		if set == 0 {
+			return 0, false
+		}
+		if c = set.First(); !p.strict.Has(c) {
+			p.pickAlone(c)
+		}
+		return c, true
+	}
+	switch strict := set & p.strict; {
+	case strict != 0:
+		// Also before weighted priorities above it: these share what strict ones leave.
+		c = unit.Priority(bits.Len8(uint8(strict)) - 1)
+	case set != 0:
+		c = p.pickWeighted(set)
+	default:
+		p.pass(now, 0)
 		return 0, false
 	}
-	var weighted unit.PrioritySet
-	// From the highest priority down. The first strict one wins, also over weighted priorities above
-	// it: these share what strict ones leave.
-	for rest := set; rest != 0; {
-		c := unit.Priority(bits.Len8(uint8(rest)) - 1)
-		if weights[c] == 0 {
-			return c, true
-		}
-		weighted.Add(c)
-		rest &^= 1 << c
-	}
-	return p.pickWeighted(weighted, weights), true
+	p.pass(now, set&^(1<<c))
+	return c, true
 }
 
-// pickWeighted goes round the priorities of set, which is not empty. A priority whose
-// queue ran empty or is paused keeps no deficit. A full round raises every
-// deficit by at least quantumBytes: two suffice for frames of 1514 bytes, seven for
-// those of 9230.
-func (p *port) pickWeighted(set unit.PrioritySet, weights *[unit.Priorities]int) unit.Priority {
+// pickAlone does what pickWeighted does if c alone has something to send.
+func (p *port) pickAlone(c unit.Priority) {
+	n := p.wireBytes(c)
+	if p.turn != c || p.deficit[c] < n {
+		p.grant(1<<c, c)
+	}
+	p.deficit[c] -= n
+}
+
+// pickWeighted goes round the priorities of set, which is not empty. The turn stays with a priority as
+// long as its deficit lasts. Each is reached with a quantum of the longest frame at least, so that
+// it finds one in a round.
+func (p *port) pickWeighted(set unit.PrioritySet) unit.Priority {
 	for {
-		// The turn stays with a priority as long as its deficit lasts. It gets its quantum when the
-		// turn reaches it, once a round.
 		c := p.turn
 		if set.Has(c) {
-			if n := p.next(c).Len; p.deficit[c] >= n {
+			if n := p.wireBytes(c); p.deficit[c] >= n {
 				p.deficit[c] -= n
 				return c
 			}
-		} else {
-			p.deficit[c] = 0
 		}
-		p.turn = (p.turn + 1) & 7
-		if set.Has(p.turn) {
-			p.deficit[p.turn] += weights[p.turn] * quantumBytes
-		}
+		after := bits.RotateLeft8(uint8(set), -int(c)-1) // bit 0 is of the priority after c
+		p.grant(set, (c+1+unit.Priority(bits.TrailingZeros8(after)))&7)
 	}
 }
+
+// grant gives the turn to c, and its quantum. A priority whose queue ran empty or is paused, which is
+// not in set, keeps no deficit.
+func (p *port) grant(set unit.PrioritySet, c unit.Priority) {
+	for gone := p.owed &^ set; gone != 0; gone &= gone - 1 {
+		p.deficit[gone.First()] = 0
+	}
+	p.owed = p.owed&set | 1<<c
+	p.turn = c
+	p.deficit[c] += p.quanta[c]
+}
+
+// wireBytes is what the next frame of c takes of the link: the preamble, the FCS and the gap count too.
+func (p *port) wireBytes(c unit.Priority) int32 { return int32(p.next(c).Len + unit.WireOverhead) }
 
 // sendable are the priorities of which a frame may leave. Invariant: no priority in which a pause is
 // active, unless an action forces it. All that leaves is chosen from this set.

@@ -11,9 +11,23 @@ import (
 	"softswitch/unit"
 )
 
+// weigh gives priorities weights at every port; the others are strict.
+func weigh(c *Config, weights map[unit.Priority]uint8) {
+	for p := range c.Ports {
+		s := &c.Ports[p].Scheduler
+		for priority := range unit.Priority(unit.Priorities) {
+			if w := weights[priority]; w > 0 {
+				s.Weights[priority] = w
+			} else {
+				s.Strict.Add(priority)
+			}
+		}
+	}
+}
+
 // Strict priority: the highest priority that has frames and is not paused.
 func TestStrictPriority(t *testing.T) {
-	s := newTestSwitch(t, 2, nil)
+	s := newTestSwitch(t, 2, func(c *Config) { weigh(c, nil) })
 	f := func(c unit.Priority, id uint32) []byte { return between(0, 1, c, id) }
 	s.receive(0, f(0, 1), f(3, 2), f(7, 3), f(3, 4), f(5, 5), f(0, 6), f(4, 7))
 	s.wantData(1, f(7, 3), f(5, 5), f(4, 7))
@@ -52,16 +66,15 @@ func (f feeder) take() (priority unit.Priority, size int) {
 	return priority, size
 }
 
+// half is the length of a frame that is half of the longest on the wire.
+const half = (1518+unit.WireOverhead)/2 - unit.WireOverhead
+
 // Weighted priorities share exactly by weight: a round of frames of half a quantum
 // gives a priority of weight w 2w frames, and no other number.
 func TestWeightsExact(t *testing.T) {
-	weights := map[unit.Priority]int{0: 1, 1: 3, 2: 2, 6: 5}
-	s := newTestSwitch(t, 2, func(c *Config) {
-		for cl, w := range weights {
-			c.Weights[cl] = w
-		}
-	})
-	f := feeder{s, map[unit.Priority]int{0: quantumBytes / 2, 1: quantumBytes / 2, 2: quantumBytes / 2, 6: quantumBytes / 2}}
+	weights := map[unit.Priority]uint8{0: 10, 1: 30, 2: 20, 6: 50}
+	s := newTestSwitch(t, 2, func(c *Config) { weigh(c, weights) })
+	f := feeder{s, map[unit.Priority]int{0: half, 1: half, 2: half, 6: half}}
 	f.take() // the first round begins in the middle of the ring
 	for round := range 200 {
 		got := make(map[unit.Priority]int)
@@ -70,9 +83,28 @@ func TestWeightsExact(t *testing.T) {
 			got[c]++
 		}
 		for cl, w := range weights {
-			if got[cl] != 2*w {
-				t.Fatalf("round %d: priority %d of weight %d sent %d frames, want %d: %v", round, cl, w, got[cl], 2*w, got)
+			if got[cl] != 2*int(w)/10 {
+				t.Fatalf("round %d: priority %d of weight %d sent %d frames, want %d: %v", round, cl, w, got[cl], 2*w/10, got)
 			}
+		}
+	}
+}
+
+// Nobody has to choose anything: priorities share evenly.
+func TestEvenByDefault(t *testing.T) {
+	s := newTestSwitch(t, 2, nil)
+	f := feeder{s, map[unit.Priority]int{}}
+	for c := range unit.Priority(unit.Priorities) {
+		f.size[c] = half
+	}
+	got := map[unit.Priority]int{}
+	for range 8 * 100 {
+		c, _ := f.take()
+		got[c]++
+	}
+	for c := range f.size {
+		if got[c] < 99 || got[c] > 101 {
+			t.Errorf("priority %d sent %d of 800 frames, want an eighth: %v", c, got[c], got)
 		}
 	}
 }
@@ -88,25 +120,23 @@ func TestWeightsByBytes(t *testing.T) {
 			longest = 9230
 		}
 		f := feeder{size: map[unit.Priority]int{}}
-		weight := map[unit.Priority]int{}
+		weight := map[unit.Priority]uint8{}
 		for range 2 + rng.IntN(4) {
 			cl := unit.Priority(rng.IntN(8))
-			f.size[cl], weight[cl] = 60+rng.IntN(longest-59), 1+rng.IntN(6)
+			f.size[cl], weight[cl] = 60+rng.IntN(longest-59), uint8(1+rng.IntN(6))
 		}
 		f.s = newTestSwitch(t, 2, func(c *Config) {
 			c.MaxFrame, c.SlotBytes = longest, buffer.SlotBytes(longest+ether.VLANLen)
 			c.Buffer.Profile.StaticTh, c.Buffer.LossyQueue = 4*longest, 4*longest
-			for cl, w := range weight {
-				c.Weights[cl] = w
-			}
+			weigh(c, weight)
 		})
 		sent := map[unit.Priority]float64{}
 		for range 3000 {
 			c, n := f.take()
-			sent[c] += float64(n) / float64(weight[c])
+			sent[c] += float64(n+unit.WireOverhead) / float64(weight[c])
 			for a := range f.size {
 				for b := range f.size {
-					if d := sent[a] - sent[b]; d > float64(2*(quantumBytes+longest)) {
+					if d := sent[a] - sent[b]; d > float64(4*(longest+ether.VLANLen+unit.WireOverhead)) {
 						t.Fatalf("seed %d: priorities %d and %d: %.0f bytes a weight apart; sizes %v, weights %v", seed, a, b, d, f.size, weight)
 					}
 				}
@@ -117,7 +147,7 @@ func TestWeightsByBytes(t *testing.T) {
 
 // Weighted priorities share what strict ones leave.
 func TestStrictBeforeWeighted(t *testing.T) {
-	s := newTestSwitch(t, 2, func(c *Config) { c.Weights[1], c.Weights[6] = 1, 1 })
+	s := newTestSwitch(t, 2, func(c *Config) { weigh(c, map[unit.Priority]uint8{1: 1, 6: 1}) })
 	f := func(c unit.Priority, id uint32) []byte { return between(0, 1, c, id) }
 	s.receive(0, f(6, 1), f(1, 2), f(0, 3), f(3, 4))
 	s.wantData(1, f(3, 4), f(0, 3))
@@ -130,7 +160,7 @@ func TestStrictBeforeWeighted(t *testing.T) {
 // A priority that is paused or idle saves up no turn: when it comes back it gets its
 // share, not what it missed.
 func TestWeightedPrioritySavesNothing(t *testing.T) {
-	s := newTestSwitch(t, 2, func(c *Config) { c.Weights[3], c.Weights[1] = 1, 1 })
+	s := newTestSwitch(t, 2, func(c *Config) { weigh(c, map[unit.Priority]uint8{3: 1, 1: 1}) })
 	f := feeder{s, map[unit.Priority]int{3: 800, 1: 800}}
 	for range 5 {
 		f.take()
@@ -154,8 +184,8 @@ func TestWeightedPrioritySavesNothing(t *testing.T) {
 
 // What a priority had left of its turn when it was paused is gone.
 func TestPauseEndsTheTurn(t *testing.T) {
-	s := newTestSwitch(t, 2, func(c *Config) { c.Weights[3], c.Weights[1] = 10, 1 })
-	f := feeder{s, map[unit.Priority]int{3: 800, 1: 800}}
+	s := newTestSwitch(t, 2, func(c *Config) { weigh(c, map[unit.Priority]uint8{3: 10, 1: 1}) })
+	f := feeder{s, map[unit.Priority]int{3: half, 1: half}}
 	for c := unit.Priority(1); c != 3; {
 		c, _ = f.take()
 	}

@@ -63,6 +63,9 @@ type port struct {
 	backlog unit.PrioritySet
 	paused  unit.PrioritySet
 	turn    unit.Priority
+	strict  unit.PrioritySet
+	owed    unit.PrioritySet // those with a deficit
+	passed  unit.PrioritySet // those that wait while others send; see starve.go
 	told    unit.PrioritySet
 	auth    *auth.End  // of the link to another switch; nil if nothing is authenticated
 	wire    pacer.Wire // of the egress
@@ -82,7 +85,9 @@ type port struct {
 	// Egress: the queues, and the active pauses there.
 	queues  [unit.Priorities]buffer.Queue
 	pauses  [unit.Priorities]pause
-	deficit [unit.Priorities]int
+	quanta  [unit.Priorities]int32 // bytes on the wire of a weighted queue a round
+	deficit [unit.Priorities]int32
+	since   [unit.Priorities]unit.Time // of those that are passed
 
 	policers []policer // of what comes in
 
@@ -168,6 +173,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.cfg, p.subnet = cfg.Ports[i], s.fib.subnetOf(unit.Port(i))
+		p.strict, p.quanta = p.cfg.Scheduler.Strict, p.cfg.Scheduler.quanta(cfg.longest())
 		s.own = append(s.own, p.cfg.MAC)
 		p.setAuth(cfg.Refresh)
 		p.budget = newBudget(p.cfg.Rate, p.cfg.FacesHost, cfg.Granularity)
@@ -417,7 +423,10 @@ func (s *Switch) event(e event.Event) {
 func (s *Switch) Config() *Config { return &s.cfg }
 
 // Counters is a port's counters, to read between calls.
-func (s *Switch) Counters(p unit.Port) *PortCounters { return &s.ports[p].count }
+func (s *Switch) Counters(p unit.Port) *PortCounters {
+	s.ports[p].countWaits(s.now)
+	return &s.ports[p].count
+}
 
 // MMU is the switch's accounts, to read between calls.
 func (s *Switch) MMU() *buffer.MMU { return s.mmu }

@@ -101,7 +101,7 @@ func (s *Switch) transmitControl(out unit.Port, fs []*buffer.Frame) (n int) {
 func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 	p := &s.ports[out]
 	for n < len(fs) && p.wire.Ready(s.now) {
-		c, ok := p.pick(&s.cfg.Weights)
+		c, ok := p.pick(s.now)
 		if !ok {
 			break
 		}
@@ -139,6 +139,7 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 	empty := p.queues[c].Head() == nil
 	if empty {
 		p.backlog &^= 1 << c
+		p.waitEnds(s.now, c)
 	}
 	// A lossy priority has no M, and no detector hears of it.
 	if !s.lossless.Has(c) {

@@ -262,7 +262,7 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	n := p.Fabric.Nodes[i]
 	s := config.Switch{
 		Name: n.Name, ID: uint16(n.ID), MTU: p.Scenario.MTU,
-		Trust: p.Scenario.Trust, Buffer: p.Scenario.Buffer, PFC: p.Scenario.PFC,
+		Trust: p.Scenario.Trust, Sched: p.Scenario.Sched, Buffer: p.Scenario.Buffer, PFC: p.Scenario.PFC,
 		Detector: p.Scenario.Detector, Response: p.Scenario.Response,
 	}
 	for j := range n.Ports {
@@ -300,7 +300,7 @@ func (p *Plan) port(i, j int) config.Port {
 	peer := p.Fabric.Nodes[port.Peer.Node]
 	c := config.Port{
 		Name: port.Name, MAC: port.MAC, Peer: peer.Kind.String(),
-		Rate: p.Scenario.Links[port.Link].Rate,
+		Rate: p.Scenario.Links[port.Link].Rate, Sched: p.Scenario.PortSched[topo.End{Node: i, Port: unit.Port(j)}],
 	}
 	if n := p.Scenario.headroom(topo.End{Node: i, Port: unit.Port(j)}); n > 0 && p.Fabric.Nodes[i].Kind == topo.Switch {
 		c.XOFF = &n

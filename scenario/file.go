@@ -37,6 +37,9 @@ type file struct {
 	PFC config.PFC `yaml:"pfc"`
 	// Trust is the field that gives a frame its priority.
 	Trust string `yaml:"trust" schema:"dscp|pcp,default=dscp"`
+	// Scheduler is how priorities share the ports of switches, by priority. One that is not named:
+	// dwrr, weight 1.
+	Scheduler config.Scheds `yaml:"scheduler" schema:",keys=0..7"`
 	// Auth is how switches authenticate what they say to each other on a link: pauses, labels
 	// and messages (docs/format/auth.md).
 	Auth auth.Mode `yaml:"auth" schema:"off|accept|strict,default=off"`
@@ -218,6 +221,9 @@ type fileOverride struct {
 	// Auth of a link between switches; a list of two is of its ends, in the order of their
 	// names in the link's own.
 	Auth strictyaml.Some[auth.Mode] `yaml:"auth" schema:"off|accept|strict"`
+	// Scheduler overrides that of the switches at the ports of this link, for the priorities that
+	// it names; a list of two is of its ends, as in auth.
+	Scheduler strictyaml.Some[config.Scheds] `yaml:"scheduler" schema:",keys=0..7"`
 }
 
 // fileRoute is other ports by which a switch reaches some hosts, instead of the computed
@@ -367,9 +373,12 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	if s.Fabric != nil {
 		s.Auth = p.auth(f.Auth, f.Topology.Overrides)
 		p.Fault("detector", s.DetectorFits(known.Fits))
+		s.PortSched = p.scheds(f.Topology.Overrides)
 	}
 	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
 	p.profile(s, f.Platform, f.Host)
+	f.Scheduler.Check(p.Doc, "scheduler")
+	s.Sched = f.Scheduler
 	p.end, p.lossless, p.mtu = s.Duration, s.PFC.Lossless, s.MTU
 	s.Routes = p.routes(f.Routes)
 	s.Dead = p.hosts("dead", f.Dead)
@@ -388,6 +397,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	s.LogLimit = f.Live.LogLimit
 	s.Expect = p.expect("expect", f.Expect)
 	s.ExpectFor = p.expectFor(s.Expect, f.ExpectFor, known)
+	p.starving(s, f.Topology.Overrides)
 	if s.Expect == (Expect{}) && p.Has("expect") {
 		s.Warnings = append(s.Warnings, p.At("expect", "nothing is expected, so that every run will do; say what is, such as deadlock: true, or leave expect out").String())
 	}

@@ -399,20 +399,10 @@ func (p *Plan) prevent(c *config.Switch, i int) {
 		for _, r := range p.Tagging.Rules[i] {
 			c.Rewrite = append(c.Rewrite, config.Rewrite{Priority: int(r.Priority), In: list(r.In), Out: list(r.Out), To: int(r.To)})
 		}
-		p.share(c)
 	}
 	c.Limits = lists.Map(lists.Where(v.Limits, func(l Limit) bool { return l.At == i }), p.limit)
 	if v.Thresholds != nil {
 		p.thresholds(c, i)
-	}
-}
-
-// share makes the tags, and the priority of frames without one, share links evenly: with
-// strict priorities, frames that turned up would starve those that go straight.
-func (p *Plan) share(c *config.Switch) {
-	c.Sched = map[int]config.Sched{}
-	for _, priority := range append(slices.Clone(p.Tagging.Tags), p.Tagging.Lossy) {
-		c.Sched[int(priority)] = config.Sched{Type: "dwrr", Weight: 1}
 	}
 }
 

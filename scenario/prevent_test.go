@@ -68,8 +68,8 @@ func TestPreventionCompiles(t *testing.T) {
 		}
 	}
 	for i, c := range p.Switches {
-		if tags := fmt.Sprint(c.Sched); !c.NoFlood || tags != "map[0:{dwrr 1} 3:{dwrr 1} 4:{dwrr 1}]" {
-			t.Errorf("%s: no_flood %v, scheduling %s", p.Fabric.Nodes[i].Name, c.NoFlood, tags)
+		if !c.NoFlood || len(c.Sched) > 0 { // the tags share links evenly, as all priorities do
+			t.Errorf("%s: no_flood %v, scheduling %v", p.Fabric.Nodes[i].Name, c.NoFlood, c.Sched)
 		}
 	}
 }

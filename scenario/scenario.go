@@ -49,6 +49,9 @@ type Scenario struct {
 	Buffer    config.Buffer
 	PFC       config.PFC
 	Trust     string // "dscp" or "pcp"
+	// Sched is the scheduler of switches, PortSched what their ports at a link have of their own.
+	Sched     config.Scheds
+	PortSched map[topo.End]config.Scheds
 	Routes    []Override
 	// Dead are hosts for which their switch has an ARP entry but no MAC entry, so it
 	// floods their frames (Guo et al., "RDMA over Commodity Ethernet at Scale", section
@@ -203,6 +206,10 @@ type Expect struct {
 	// Trigger is what every true declaration must name.
 	Trigger      *Trigger `yaml:"trigger"`
 	LosslessLost *int     // AnyLoss: any; nil: none
+	// Starved: true requires that a lossless queue of a switch starves: that it has frames, is not
+	// paused, and does not send for longer than any weights would have it wait. A scenario that does
+	// not say it expects that none does.
+	Starved *bool `yaml:"starved"`
 	// MaxLatency bounds the time from the onset of a deadlock to its true declaration.
 	MaxLatency unit.Time `yaml:"max_latency" schema:"time"`
 	// MinXOFF is how many pauses there must be at least.

@@ -51,8 +51,5 @@ func build(c *Config) (dataplane.Config, error) {
 		Stack: {StaticTh: max(1, SendQueue-headroom)},
 	}
 	d.Buffer.Shared = c.Lossless.Len() * (pause + SendQueue) // no priority takes space from another
-	for priority := range d.Weights {
-		d.Weights[priority] = 1 // a slow stack takes from all priorities in turn
-	}
 	return d, nil
 }

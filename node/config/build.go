@@ -33,15 +33,10 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 			c.DSCP[dscp] = unit.Priority(priority)
 		}
 	}
-	for priority := range unit.Priorities {
-		if sc, ok := s.Sched[priority]; ok && sc.Type == "dwrr" {
-			c.Weights[priority] = sc.Weight
-		}
-	}
 	for _, p := range s.Ports {
 		port := dataplane.PortConfig{
 			Name: p.Name, MAC: p.MAC, PeerMAC: p.PeerMAC, FacesHost: p.Peer == "host", Rate: p.Rate,
-			HeedPause: s.PFC.heeds(p),
+			HeedPause: s.PFC.heeds(p), Scheduler: p.Sched.Over(s.Sched).build(),
 		}
 		if p.Auth != auth.Off {
 			port.Auth = &auth.Config{Mode: p.Auth, Link: p.Link}

@@ -26,6 +26,9 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	if h.Port.Auth != auth.Off || h.Port.Link != "" {
 		d.Faultf("port", "auth and link are of a switch's port to another switch")
 	}
+	if len(h.Port.Sched) > 0 {
+		d.Faultf("port.scheduler", "a host has no queues to schedule: its flows take turns, and so do the priorities of a NIC for programs")
+	}
 	if h.Live.Keys != "" {
 		d.Faultf("live.keys", "a host has no keys: it says nothing but pauses")
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/unit"
@@ -26,9 +25,7 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	warnings = checkBuffer(d, &s.Buffer, CheckMTU(d, "mtu", s.MTU))
 	checkPrevention(d, s)
 	warnings = append(warnings, checkECN(d, s)...)
-	for _, c := range slices.Sorted(maps.Keys(s.Sched)) {
-		checkSched(d, fmt.Sprintf("scheduler.%d", c), c, s.Sched[c])
-	}
+	s.Sched.Check(d, "scheduler")
 	checkSubnets(d, s)
 	checkRoutes(d, s)
 	checkLAGs(d, s)
@@ -102,6 +99,7 @@ const maxInterfaceName = 15
 func checkPort(d *strictyaml.Doc, path string, p Port) {
 	checkInterface(d, path+".name", p.Name)
 	checkWire(d, path+".wire", p.Wire)
+	p.Sched.Check(d, path+".scheduler")
 }
 
 func checkInterface(d *strictyaml.Doc, path, name string) {
@@ -133,17 +131,6 @@ func checkPriorities(d *strictyaml.Doc, path string, priorities []int) {
 			d.Faultf(path, "priority %d is in the list already", c)
 		}
 		seen.Add(unit.Priority(c))
-	}
-}
-
-func checkSched(d *strictyaml.Doc, path string, priority int, s Sched) {
-	d.Within(path, priority, 0, unit.Priorities-1)
-	schema.CheckAt(d, path, &s)
-	switch {
-	case s.Type == "dwrr":
-		d.Within(path+".weight", s.Weight, 1, 100)
-	case s.Weight != 0 && s.Type == "strict":
-		d.Faultf(path+".weight", "%d: a strict priority has no weight; remove it or choose type dwrr", s.Weight)
 	}
 }
 

@@ -43,14 +43,15 @@ type Switch struct {
 	MTU int `yaml:"mtu,omitempty" schema:"1500..9216,default=1500"`
 	// Trust is the field that gives a frame its priority: "dscp" (default; priority =
 	// DSCPMap[dscp], by default dscp/8) or "pcp".
-	Trust   string        `yaml:"trust,omitempty" schema:"dscp|pcp,default=dscp"`
-	DSCPMap map[int]int   `yaml:"dscp_map,omitempty" schema:"0..7,keys=0..63"`
-	PFC     PFC           `yaml:"pfc,omitempty"`
-	Buffer  Buffer        `yaml:"buffer,omitempty"`
-	Sched   map[int]Sched `yaml:"scheduler,omitempty" schema:",keys=0..7"` // by priority; default: strict, 7 before 0
-	Subnets []Subnet      `yaml:"subnets,omitempty"`
-	Routes  []Route       `yaml:"routes,omitempty"`
-	LAGs    []LAG         `yaml:"lags,omitempty"`
+	Trust   string      `yaml:"trust,omitempty" schema:"dscp|pcp,default=dscp"`
+	DSCPMap map[int]int `yaml:"dscp_map,omitempty" schema:"0..7,keys=0..63"`
+	PFC     PFC         `yaml:"pfc,omitempty"`
+	Buffer  Buffer      `yaml:"buffer,omitempty"`
+	// Sched is how priorities share the ports, by priority. One that is not named: dwrr, weight 1.
+	Sched   Scheds   `yaml:"scheduler,omitempty" schema:",keys=0..7"`
+	Subnets []Subnet `yaml:"subnets,omitempty"`
+	Routes  []Route  `yaml:"routes,omitempty"`
+	LAGs    []LAG    `yaml:"lags,omitempty"`
 	// RouterID is an IPv4 address of the router: the source of ICMP errors about what came in
 	// by a port of no subnet, and it answers an echo. Default: the first subnet's gateway.
 	RouterID unit.Addr `yaml:"router_id,omitempty" schema:"ip"`
@@ -102,6 +103,8 @@ type Port struct {
 	XOFF *int `yaml:"xoff,omitempty" schema:"0..1073741824"`
 	// Pause overrides pfc.pause at this port.
 	Pause string `yaml:"pause,omitempty" schema:"ignore|heed"`
+	// Sched overrides the switch's scheduler at this port, for the priorities that it names.
+	Sched Scheds `yaml:"scheduler,omitempty" schema:",keys=0..7"`
 	// Auth is whether the far end, a switch, has to prove that pauses, labels and messages
 	// are its own: off, accept (what comes with a tag has to be right) or strict (all has to
 	// come with one); docs/format/auth.md. The keys are in the file live.keys.
@@ -187,14 +190,6 @@ type Buffer struct {
 	Slack *int `yaml:"slack,omitempty" schema:"0..1073741824"`
 	// LossyQueue bounds a lossy egress queue; default 262144.
 	LossyQueue *int `yaml:"lossy_queue,omitempty" schema:"0..1073741824,default=262144"`
-}
-
-// Sched is the scheduling of one priority at every port.
-type Sched struct {
-	// Type is "strict" or "dwrr".
-	Type string `yaml:"type" schema:"strict|dwrr,required"`
-	// Weight of a dwrr priority, 1 to 100.
-	Weight int `yaml:"weight,omitempty" schema:"1..100"`
 }
 
 // Subnet is a connected subnet: its frames are bridged among Ports, and routed

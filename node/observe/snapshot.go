@@ -146,8 +146,11 @@ type Port struct {
 	Pause       [unit.Priorities]Pause `json:"pause"`
 	XOFF        [unit.Priorities]bool  `json:"xoff"`
 	Queue       [unit.Priorities]Queue `json:"queue"`
-	Group       [unit.Priorities]Group `json:"priority_group"`
-	Messages    [2]uint64              `json:"messages"` // received, sent
+	// Starved is the longest time for which a queue had frames, was not paused and did not send
+	// because others did.
+	Starved  [unit.Priorities]unit.Time `json:"starved_ns,omitzero"`
+	Group    [unit.Priorities]Group     `json:"priority_group"`
+	Messages [2]uint64                  `json:"messages"` // received, sent
 	// Frames that came in by this port and were dropped, by reason, and anomalies of
 	// frames that were forwarded.
 	Drops map[string]uint64 `json:"drops,omitempty"`
@@ -274,7 +277,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		Name: s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
 		RxPause8023: k.RxPause8023, Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: drops(k, false), Odd: drops(k, true),
-		Loss: lossOf(k), Marked: k.Marked, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
+		Loss: lossOf(k), Marked: k.Marked, Starved: k.Starved, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
 	}
 	for c := range unit.Priority(unit.Priorities) {
 		q := s.Queue(n, c)

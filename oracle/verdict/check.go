@@ -41,6 +41,7 @@ func (v *Verdict) check(want scenario.Expect) {
 	case want.LosslessLost != nil && v.LosslessLost > *want.LosslessLost:
 		miss("lossless_lost: %s (%s), expected at most %d", unit.Count(v.LosslessLost, "frame"), v.lossText(), *want.LosslessLost)
 	}
+	v.checkStarved(want.Starved, miss)
 	if v.PFC.XOFF < want.MinXOFF {
 		miss("pfc: %d XOFF, expected at least %d", v.PFC.XOFF, want.MinXOFF)
 	}

@@ -37,6 +37,7 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	t.line("\nframes      lossless lost %d; dropped to break a deadlock %d (%d bytes), to handle its trigger %d", v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed)
 	v.writeDropped(&t)
 	v.writeLoss(&t)
+	v.writeStarved(&t)
 	if v.Completion != nil {
 		v.Completion.writeLine(&t)
 	}

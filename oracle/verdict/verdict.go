@@ -114,6 +114,10 @@ type Verdict struct {
 	// refused what came; absent if there are none.
 	Auth []AuthFault `json:"auth,omitempty"`
 
+	// Starved are the lossless queues that others kept from sending, the longest first; absent if there
+	// are none.
+	Starved []Starved `json:"starved,omitempty"`
+
 	// Killed are the switches that the scenario killed. Frames they held, or that
 	// reached them afterwards, are counted nowhere.
 	Killed []string `json:"killed"`

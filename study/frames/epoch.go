@@ -62,8 +62,9 @@ func newEpoch(seed, number uint64) (*epoch, error) {
 	c.StormBudget = unit.Time(r.IntN(3)) * unit.Millisecond
 	c.Slots, c.Batch = 200+r.IntN(400), 8
 	c.NoFlood = r.IntN(6) == 0
+	var scheduler dataplane.Scheduler
 	if r.IntN(3) == 0 {
-		c.Weights[3], c.Weights[0] = 2, 1
+		scheduler.Strict, scheduler.Weights[3] = 1<<r.IntN(8), 2
 	}
 	rate := [...]unit.Rate{0, 1_000_000_000, 10_000_000_000}[r.IntN(3)]
 	gen := generator{
@@ -71,7 +72,7 @@ func newEpoch(seed, number uint64) (*epoch, error) {
 		fabric: forge.Fabric{Ports: []int{ports, 3, 8}, Lossless: []int{3, 4}, Quanta: c.Quanta},
 	}
 	for p := range unit.Port(ports) {
-		port := dataplane.PortConfig{Name: fmt.Sprint("p", p), MAC: gatewayMAC(p), PeerMAC: farMAC(p), FacesHost: p == ports-1, HeedPause: r.IntN(2) == 0, Rate: rate}
+		port := dataplane.PortConfig{Name: fmt.Sprint("p", p), MAC: gatewayMAC(p), PeerMAC: farMAC(p), FacesHost: p == ports-1, HeedPause: r.IntN(2) == 0, Rate: rate, Scheduler: scheduler}
 		if mode := auth.Mode(r.IntN(3)); mode != auth.Off && !port.FacesHost {
 			port.Auth = &auth.Config{Mode: mode, Link: port.Name, Keys: []auth.Key{key}, First: 1000}
 			gen.far[p] = auth.New(auth.Config{Mode: auth.Strict, Link: port.Name, Keys: []auth.Key{key}, Self: farMAC(p), First: 1 << 40})

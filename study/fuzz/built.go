@@ -11,6 +11,7 @@ const (
 // nothing when it leaves a case as it is but whether it does, so that parts can be looked at apart.
 var builtParts = []func(*maker){
 	(*maker).lags,
+	(*maker).schedulers,
 }
 
 // built draws them. The fabric, its traffic and its thresholds are there.

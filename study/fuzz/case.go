@@ -68,6 +68,8 @@ type Case struct {
 	Quanta       int
 	Refresh      unit.Time
 
+	Sched string // the scenario's key scheduler, "" for none
+
 	Congestion Congestion // of mode RDMA
 	Auth       string     // how links are authenticated, as the scenario's key has it; "" is off
 
@@ -90,6 +92,7 @@ type Link struct {
 	A, B          string
 	Rate          unit.Rate
 	Delay, Jitter unit.Time
+	Sched         string // the key scheduler of its override, "" for none
 }
 
 // name is the link's in a scenario file.
@@ -178,6 +181,9 @@ func (c *Case) Text(detector, comment string) []byte {
 		fmt.Fprintf(&b, "host: {rx_buffer: %d}\n", c.RxBuffer)
 	}
 	fmt.Fprintf(&b, "pfc: {lossless: %s, quanta: %d, refresh: %s}\n", list(c.Lossless), c.Quanta, span(c.Refresh))
+	if c.Sched != "" {
+		fmt.Fprintf(&b, "scheduler: %s\n", c.Sched)
+	}
 	b.WriteString(c.Congestion.text())
 	c.writeRoutes(&b)
 	c.writeTraffic(&b)
@@ -207,9 +213,13 @@ func (c *Case) writeTopology(b *strings.Builder) {
 	}
 	head := "  overrides:\n"
 	for _, l := range c.Links {
-		if l.Rate != def.Rate || l.Delay != def.Delay || l.Jitter != def.Jitter {
+		if l.Rate != def.Rate || l.Delay != def.Delay || l.Jitter != def.Jitter || l.Sched != "" {
+			more := ""
+			if l.Sched != "" {
+				more = ", scheduler: " + l.Sched
+			}
 			for _, name := range c.namesOf(l) {
-				fmt.Fprintf(b, "%s    - {link: %s, rate: %s, delay: %s, jitter: %s}\n", head, name, l.Rate, span(l.Delay), span(l.Jitter))
+				fmt.Fprintf(b, "%s    - {link: %s, rate: %s, delay: %s, jitter: %s%s}\n", head, name, l.Rate, span(l.Delay), span(l.Jitter), more)
 				head = ""
 			}
 		}

@@ -194,6 +194,8 @@ func (s *shrinker) numbers() {
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Start, round(c.Flows[i].Start)) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Stop, round(c.Flows[i].Stop)) })
 	}
+	s.try(func(c *Case) bool { return set(&c.Sched, "") })
+	s.try(func(c *Case) bool { return c.eachLink(func(l *Link) bool { return set(&l.Sched, "") }) })
 	for i := range s.best.Workloads {
 		s.try(func(c *Case) bool { return set(&c.Workloads[i].RC, nil) })
 		s.try(func(c *Case) bool { return set(&c.Workloads[i].Chunks, 0) })

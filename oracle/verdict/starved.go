@@ -1,0 +1,78 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/dataplane"
+	"softswitch/internal/ether"
+	"softswitch/internal/lists"
+	"softswitch/node/config"
+	"softswitch/node/observe"
+	"softswitch/scenario"
+	"softswitch/unit"
+)
+
+// Starved is a lossless queue that had frames, was not paused, and did not send for longer than any
+// weights would have it wait (dataplane.LongestWait): strict priorities always had frames.
+type Starved struct {
+	Node     string `json:"node"`
+	Port     string `json:"port"`
+	Priority int    `json:"priority"`
+	// For is the longest time that it waited, and Bound the longest for which that is no starving.
+	For   unit.Time `json:"for_ns"`
+	Bound unit.Time `json:"bound_ns"`
+}
+
+// countStarved lists the queues that starved, the longest first.
+func (v *Verdict) countStarved(p *scenario.Plan, switches []observe.Switch) {
+	v.Starved = nil
+	for _, w := range switches {
+		i := slices.IndexFunc(p.Switches, func(c config.Switch) bool { return c.Name == w.Name })
+		if i < 0 {
+			continue
+		}
+		c := &p.Switches[i]
+		for j := range w.Ports[:min(len(w.Ports), len(c.Ports))] {
+			bound := dataplane.LongestWait(c.Ports[j].Rate, config.MaxFrame(c.MTU)+ether.VLANLen)
+			for _, priority := range w.Lossless {
+				if waited := w.Ports[j].Starved[priority]; waited > bound {
+					v.Starved = append(v.Starved, Starved{w.Name, w.Ports[j].Name, priority, waited, bound})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(v.Starved, func(a, b Starved) int { return cmp.Compare(b.For, a.For) })
+}
+
+// checkStarved holds what starved against the expectation.
+func (v *Verdict) checkStarved(want *bool, miss func(string, ...any)) {
+	switch expected := want != nil && *want; {
+	case expected && len(v.Starved) == 0:
+		miss("starved: none, expected at least one lossless queue")
+	case !expected && len(v.Starved) > 0:
+		miss("starved: %s, while strict ones sent", v.starvedText())
+	}
+}
+
+// starvedText names the queues that starved: "priority 3 at s1 to-s2 for 812.000 ms".
+func (v *Verdict) starvedText() string {
+	text := strings.Join(lists.Map(v.Starved[:min(len(v.Starved), tableStarved)], func(s Starved) string {
+		return fmt.Sprintf("priority %d at %s %s for %s ms", s.Priority, s.Node, s.Port, ms(s.For))
+	}), ", ")
+	if more := len(v.Starved) - tableStarved; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// tableStarved is how many queues that starved the table names. Chosen: as tableRefusals.
+const tableStarved = 5
+
+func (v *Verdict) writeStarved(t *table) {
+	if len(v.Starved) > 0 {
+		t.wrap("starved     ", v.starvedText()+fmt.Sprintf("; no weights make one wait for more than %s ms; no deadlock", ms(v.Starved[0].Bound)))
+	}
+}
