@@ -124,7 +124,7 @@ func (k *coder) priority(c *priority) {
 	}
 	for _, set := range [...]*unit.PortSet{
 		&c.paused, &c.stopped, &c.xoff, &c.announced, &c.proved, &c.settled, &c.blocked, &c.done, &c.outdone, &c.freed, &c.suspect,
-		&c.trusting, &c.unanswered,
+		&c.trusting, &c.unanswered, &c.live,
 	} {
 		k.ports(set)
 	}

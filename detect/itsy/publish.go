@@ -33,6 +33,7 @@ func (d *detector) mint(c *priority, i, p unit.Port) {
 	n.own = c.clock
 	// The new label is above whatever was declared before, so the next wait needs none on that account.
 	c.freed.Remove(i)
+	c.live.Remove(i)
 	// min follows own at a distance: of ranks further apart serial order would take the older for the newer.
 	if n.min == 0 {
 		n.min = n.own
@@ -71,6 +72,9 @@ func (d *detector) published(c *priority, i unit.Port) label {
 		return label{}
 	}
 	own := d.ownLabel(c, i)
+	if c.live.Has(i) {
+		own = label{}
+	}
 	if c.done.Has(i) {
 		return own.with(flagDone)
 	}
@@ -78,6 +82,9 @@ func (d *detector) published(c *priority, i unit.Port) label {
 	best := own
 	for set := c.paused; !set.Empty(); set.Pop() {
 		p := set.First()
+		if c.live.Has(i) && c.lab[p].owner() == d.at(i) { // what it withholds comes home yet
+			continue
+		}
 		if l := c.lab[p]; best.less(l) && d.view.Held(b, c.queue(p)) > 0 {
 			best = l
 		}

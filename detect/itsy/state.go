@@ -25,7 +25,7 @@ type fixed struct {
 	paused, stopped unit.PortSet
 
 	// Priority groups, of those that pause a switch. Invariants, kept by forget, unblock and undo: announced,
-	// freed and blocked are part of xoff; proved and settled of announced; done, suspect, trusting and unanswered
+	// freed and blocked are part of xoff; proved and settled of announced; done, suspect, trusting, unanswered and live
 	// of blocked; outdone of done.
 	xoff      unit.PortSet // XOFF
 	announced unit.PortSet // XOFF, and a pause frame has left
@@ -39,6 +39,7 @@ type fixed struct {
 	trusting  unit.PortSet // blocked, and has put off what it would do for a deadlock that others declared
 
 	unanswered unit.PortSet // blocked, and its last verification has not ended
+	live       unit.PortSet // blocked, and its last verification found that something which it waits for moves: its labels are withheld
 
 	// The diagnosis outlives the wait: XON does not end it, and a lap that comes home late is explained.
 	undiagnosed unit.PortSet // declared, and not diagnosed yet
@@ -166,6 +167,7 @@ func (c *priority) unblock(i unit.Port) {
 	c.suspect.Remove(i)
 	c.trusting.Remove(i)
 	c.unanswered.Remove(i)
+	c.live.Remove(i)
 }
 
 // undo: what priority group i has declared is over.

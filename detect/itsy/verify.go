@@ -305,9 +305,14 @@ func (d *detector) conclude(now unit.Time, c *priority, s *slot) {
 	i := s.id.owner().Port
 	d.recheck(s)
 	switch {
-	// Live: something that i waits for moves.
+	// Live: something that i waits for moves. Its label may go round a loop that waits for i as well, and
+	// hide the labels of that loop, so it is withheld.
 	case !s.part(c).engaged.Has(i):
 		d.close(now, c, s, i, liveHops)
+		if !c.live.Has(i) {
+			c.live.Add(i)
+			d.act.Repause(c.pg(i))
+		}
 	// Stuck, and nobody that it waits for waits for it: a victim, and the deadlock is another's to declare.
 	case s.flags&(slotWalking|slotReturned) == 0:
 		d.close(now, c, s, i, victimHops)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"softswitch/dataplane"
 	"softswitch/detect"
@@ -257,7 +258,10 @@ func (c *Case) Lap(links int) unit.Time { return unit.Time(links) * c.hop() }
 func (c *Case) laps(r *oracle.Result) func([]oracle.Queue) unit.Time {
 	hops := map[string]unit.Time{}
 	for _, l := range c.Links {
-		hops[l.A+"--"+l.B], hops[l.B+"--"+l.A] = l.hop(c.full()), l.hop(c.full())
+		for _, name := range c.namesOf(l) {
+			back := l.B + "--" + l.A + strings.TrimPrefix(name, l.A+"--"+l.B)
+			hops[name], hops[back] = l.hop(c.full()), l.hop(c.full())
+		}
 	}
 	return func(queues []oracle.Queue) (lap unit.Time) {
 		for _, q := range queues {
