@@ -34,7 +34,7 @@ func (t *trail) add(at unit.Time, parts ...uint64) {
 }
 
 func (t *trail) event(n event.Node, e event.Event) {
-	t.add(e.At, uint64(e.At), uint64(n.ID)<<48|uint64(e.Type)<<40|uint64(e.Port)<<32|uint64(e.Out)<<24|uint64(e.Priority)<<16|uint64(e.OutPriority)<<8|uint64(e.Period),
+	t.add(e.At, uint64(e.At), uint64(n.ID)<<48|uint64(e.Type)<<40|uint64(e.Priority)<<16|uint64(e.OutPriority)<<8, uint64(e.Port)<<48|uint64(e.Out)<<32|uint64(e.Period),
 		uint64(uint32(e.Bytes))<<32|uint64(uint32(e.Limit)), uint64(e.Step)<<8|uint64(e.Action))
 }
 
