@@ -96,7 +96,7 @@ type actions struct {
 }
 
 func (a actions) Repause(b detect.PG) {
-	if a.s.ports[b.Port].xoff {
+	if a.s.ports[b.Port].xoff && !a.s.Down.Has(b.Port) {
 		a.s.askPause(b.Port)
 	}
 }

@@ -70,7 +70,7 @@ func (s *stub) HeldIn(_ detect.PG, out unit.PortSet) int { return 1000 * out.Len
 
 // The state of a priority is at most 20.4 KB with 64 ports, 74.2 KB with 256.
 func TestStateBytes(t *testing.T) {
-	for _, c := range []struct{ ports, max int }{{4, 3568}, {64, 20368}, {256, 74128}} {
+	for _, c := range []struct{ ports, max int }{{4, 3600}, {64, 20400}, {256, 74160}} {
 		s := &stub{id: 1, ports: c.ports}
 		if got := New(s, s).StateBytes() / 2; got > c.max || got < c.max*3/4 {
 			t.Errorf("%d ports: %d bytes a priority, want at most %d", c.ports, got, c.max)
