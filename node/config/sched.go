@@ -64,11 +64,11 @@ func (s Scheds) Over(base Scheds) Scheds {
 
 // build is the machine's form of s.
 func (s Scheds) build() (m dataplane.Scheduler) {
-	for priority, sc := range s {
-		if sc.Type == "strict" {
-			m.Strict.Add(unit.Priority(priority))
+	for c := range unit.Priorities {
+		if sc := s[c]; sc.Type == "strict" {
+			m.Strict.Add(unit.Priority(c))
 		} else {
-			m.Weights[priority] = uint8(sc.Weight)
+			m.Weights[c] = uint8(sc.Weight)
 		}
 	}
 	return m
