@@ -49,6 +49,21 @@ func (s Scheds) Strict() (priorities []int) {
 	return priorities
 }
 
+// bands is s with strict for the lossless priorities that it does not name: of the bands of TTLs, those that
+// have gone farther leave first.
+func (s Scheds) bands(lossless []int) Scheds {
+	var bands Scheds
+	for _, c := range lossless {
+		if _, ok := s[c]; !ok {
+			if bands == nil {
+				bands = Scheds{}
+			}
+			bands[c] = Sched{Type: "strict"}
+		}
+	}
+	return bands.Over(s)
+}
+
 // Over is s, and what base says of other priorities.
 func (s Scheds) Over(base Scheds) Scheds {
 	if len(s) == 0 {
