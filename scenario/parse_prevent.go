@@ -18,7 +18,8 @@ type filePrevention struct {
 	Tagger *fileTagger `yaml:"tagger"`
 	// NoFlood keeps lossless frames from being flooded.
 	NoFlood bool `yaml:"no_flood" schema:",default=false"`
-	// TTLBand is how many TTLs share a lossless priority.
+	// TTLBand is how many TTLs share a lossless priority. These are strict then, unless scheduler names
+	// them: what has gone farther leaves first.
 	TTLBand *int `yaml:"ttl_band" schema:"1..255"`
 	// Limits drop lossless frames above a rate.
 	Limits []fileLimit `yaml:"limits"`

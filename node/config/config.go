@@ -62,7 +62,8 @@ type Switch struct {
 	Rewrite []Rewrite `yaml:"rewrite,omitempty"`
 	// TTLBand, unless 0, gives a routed lossless frame a priority by its TTL: the last of
 	// pfc.lossless up to a TTL of TTLBand, the one before it up to twice that, and so
-	// on; the first gets all remaining TTLs.
+	// on; the first gets all remaining TTLs. These priorities are strict then, unless
+	// scheduler names them: what has gone farther leaves first.
 	TTLBand int `yaml:"ttl_band,omitempty" schema:"0..255,default=0"`
 	// NoFlood keeps lossless frames from being flooded: those for a station with an ARP
 	// entry but no MAC entry are dropped, others continue in a lossy priority.

@@ -49,6 +49,21 @@ func (s Scheds) Strict() (priorities []int) {
 	return priorities
 }
 
+// bands is s with strict for the lossless priorities that it does not name: of the bands of TTLs, those that
+// have gone farther leave first.
+func (s Scheds) bands(lossless []int) Scheds {
+	var bands Scheds
+	for _, c := range lossless {
+		if _, ok := s[c]; !ok {
+			if bands == nil {
+				bands = Scheds{}
+			}
+			bands[c] = Sched{Type: "strict"}
+		}
+	}
+	return bands.Over(s)
+}
+
 // Over is s, and what base says of other priorities.
 func (s Scheds) Over(base Scheds) Scheds {
 	if len(s) == 0 {
@@ -64,11 +79,11 @@ func (s Scheds) Over(base Scheds) Scheds {
 
 // build is the machine's form of s.
 func (s Scheds) build() (m dataplane.Scheduler) {
-	for priority, sc := range s {
-		if sc.Type == "strict" {
-			m.Strict.Add(unit.Priority(priority))
+	for c := range unit.Priorities {
+		if sc := s[c]; sc.Type == "strict" {
+			m.Strict.Add(unit.Priority(c))
 		} else {
-			m.Weights[priority] = uint8(sc.Weight)
+			m.Weights[c] = uint8(sc.Weight)
 		}
 	}
 	return m

@@ -128,6 +128,7 @@ func (out sink) port(w *observe.Switch, p *observe.Port) {
 		out.count(marked, p.Marked[c], w.Name, p.Name, priority)
 		out.put(queueBytes, float64(p.Queue[c].Bytes), w.Name, p.Name, priority)
 		out.put(queueMark, float64(p.Queue[c].Watermark), w.Name, p.Name, priority)
+		out.put(queueStarved, seconds(p.Starved[c]), w.Name, p.Name, priority)
 	}
 	for _, c := range w.Lossless {
 		out.priority(w, p, c)

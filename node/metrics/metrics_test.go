@@ -44,6 +44,7 @@ func fabric() Sample {
 	p.Paused[3], p.XOFF[3], p.Marked[3] = true, true, 14
 	p.Pause[3] = observe.Pause{Count: 6, Time: 2 * unit.Second, Start: 3 * unit.Second}
 	p.Queue[3] = observe.Queue{Bytes: 700, Watermark: 800}
+	p.Starved[3] = 1500 * unit.Millisecond
 	p.Group[3] = observe.Group{Bytes: 500, Headroom: 100, Watermark: 900, HeadroomWatermark: 200}
 	p.RxFrames[0], p.Link.Drops, p.Link.Truncated, p.Link.Busy = 7, 1, 3, 2
 	history := j.History()
@@ -103,6 +104,7 @@ func TestValues(t *testing.T) {
 		`softswitch_pfc_pauses_total{port="a",priority="3",switch="s1"} 6`,
 		`softswitch_queue_paused{port="a",priority="3",switch="s1"} 1`,
 		`softswitch_queue_bytes{port="a",priority="3",switch="s1"} 700`,
+		`softswitch_queue_starved_seconds{port="a",priority="3",switch="s1"} 1.5`,
 		`softswitch_priority_group_bytes{area="shared",port="a",priority="3",switch="s1"} 400`,
 		`softswitch_priority_group_bytes{area="headroom",port="a",priority="3",switch="s1"} 100`,
 		`softswitch_packets_total{direction="rx",port="a",priority="0",switch="s1"} 7`,

@@ -70,6 +70,7 @@ var (
 	pauses        = counter("softswitch_pfc_pauses_total", "Times that the egress queue came to be paused.", "switch", "port", "priority")
 	queuePaused   = gauge("softswitch_queue_paused", "1 if the egress queue is paused.", "switch", "port", "priority")
 	queueBytes    = gauge("softswitch_queue_bytes", "Bytes that wait in the egress queue.", "switch", "port", "priority")
+	queueStarved  = gauge("softswitch_queue_starved_seconds", "The longest time for which the egress queue had frames, was not paused, and did not send because others did.", "switch", "port", "priority")
 	queueMark     = gauge("softswitch_queue_watermark_bytes", "The most that waited in the egress queue since its watermark was cleared.", "switch", "port", "priority")
 	groupXOFF     = gauge("softswitch_priority_group_xoff", "1 if the ingress priority group is XOFF: it pauses its upstream.", "switch", "port", "priority")
 	groupBytes    = gauge("softswitch_priority_group_bytes", "Bytes charged to the ingress priority group; area is shared (its reserved minimum included) or headroom.", "switch", "port", "priority", "area")

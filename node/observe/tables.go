@@ -122,6 +122,8 @@ type PortSetup struct {
 	StaticTh  *int `json:"static_th,omitempty"`
 	XONOffset *int `json:"xon_offset,omitempty"`
 	XOFF      *int `json:"xoff,omitempty"`
+	// Weights are by priority what the scheduler goes by, 0 of a strict one.
+	Weights [unit.Priorities]int `json:"weights"`
 }
 
 // ethernetHeader is the length of a frame's addresses and EtherType.
@@ -139,6 +141,9 @@ func TakeSetup(s *dataplane.Switch) Setup {
 		}
 		if p.FacesHost {
 			port.Peer = "host"
+		}
+		for c := range port.Weights {
+			port.Weights[c] = p.Scheduler.Weight(unit.Priority(c))
 		}
 		if th := buffers.Thresholds; th != nil {
 			port.StaticTh, port.XONOffset = &th[i].StaticTh, &th[i].XONOffset

@@ -26,22 +26,26 @@ type Starved struct {
 	Bound unit.Time `json:"bound_ns"`
 }
 
+// StarvedAt are the queues of a switch that starved, by its configuration and what it counted.
+func StarvedAt(c *config.Switch, w *observe.Switch) (starved []Starved) {
+	for i := range w.Ports[:min(len(w.Ports), len(c.Ports))] {
+		bound := dataplane.LongestWait(c.Ports[i].Rate, config.MaxFrame(c.MTU)+ether.VLANLen)
+		for _, priority := range w.Lossless {
+			if waited := w.Ports[i].Starved[priority]; waited > bound {
+				starved = append(starved, Starved{w.Name, w.Ports[i].Name, priority, waited, bound})
+			}
+		}
+	}
+	return starved
+}
+
 // countStarved lists the queues that starved, the longest first.
 func (v *Verdict) countStarved(p *scenario.Plan, switches []observe.Switch) {
 	v.Starved = nil
-	for _, w := range switches {
-		i := slices.IndexFunc(p.Switches, func(c config.Switch) bool { return c.Name == w.Name })
-		if i < 0 {
-			continue
-		}
-		c := &p.Switches[i]
-		for j := range w.Ports[:min(len(w.Ports), len(c.Ports))] {
-			bound := dataplane.LongestWait(c.Ports[j].Rate, config.MaxFrame(c.MTU)+ether.VLANLen)
-			for _, priority := range w.Lossless {
-				if waited := w.Ports[j].Starved[priority]; waited > bound {
-					v.Starved = append(v.Starved, Starved{w.Name, w.Ports[j].Name, priority, waited, bound})
-				}
-			}
+	for i := range switches {
+		k := slices.IndexFunc(p.Switches, func(c config.Switch) bool { return c.Name == switches[i].Name })
+		if k >= 0 {
+			v.Starved = append(v.Starved, StarvedAt(&p.Switches[k], &switches[i])...)
 		}
 	}
 	slices.SortStableFunc(v.Starved, func(a, b Starved) int { return cmp.Compare(b.For, a.For) })
@@ -57,11 +61,14 @@ func (v *Verdict) checkStarved(want *bool, miss func(string, ...any)) {
 	}
 }
 
-// starvedText names the queues that starved: "priority 3 at s1 to-s2 for 812.000 ms".
+// String is where and for how long: "priority 3 at s1 to-s2 for 812.000 ms".
+func (s Starved) String() string {
+	return fmt.Sprintf("priority %d at %s %s for %s ms", s.Priority, s.Node, s.Port, ms(s.For))
+}
+
+// starvedText names the queues that starved.
 func (v *Verdict) starvedText() string {
-	text := strings.Join(lists.Map(v.Starved[:min(len(v.Starved), tableStarved)], func(s Starved) string {
-		return fmt.Sprintf("priority %d at %s %s for %s ms", s.Priority, s.Node, s.Port, ms(s.For))
-	}), ", ")
+	text := strings.Join(lists.Map(v.Starved[:min(len(v.Starved), tableStarved)], Starved.String), ", ")
 	if more := len(v.Starved) - tableStarved; more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}

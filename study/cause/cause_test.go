@@ -439,6 +439,7 @@ flows:
   - {name: E, from: h2-1, to: h1-1, priority: 4, start: 2ms, stop: 4ms}
   - {name: F, from: h3-1, to: h2-1, priority: 4, start: 2ms, stop: 4ms}
 events: [{at: 5ms, do: flap, link: s1--s2, for: 50us}]
+scheduler: {4: {type: strict}}
 duration: 6ms
 `), "itsy"), 1)
 	for _, k := range []struct {

@@ -2,6 +2,8 @@ package fuzz
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -181,7 +183,15 @@ func TestControlLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newCausesReport(&Run{Mode: Cause, Seed: 2621, Detectors: []catalog.Detector{d}})
-	o := PlayCauses(NewPlanted(2621, 538), []catalog.Detector{d})
+	data, err := os.ReadFile(filepath.Join("testdata", "control-locks.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c Planted
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	o := PlayCauses(&c, []catalog.Detector{d})
 	r.Add(0, &o)
 	if s := r.Systems[0]; r.Controls != 1 || s.FalseAlarms != 0 || s.Elsewhere != 1 || !r.Clean() {
 		t.Errorf("%d controls, %d false alarms, %d deadlocks of its own", r.Controls, s.FalseAlarms, s.Elsewhere)

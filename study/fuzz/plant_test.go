@@ -160,6 +160,7 @@ func TestSound(t *testing.T) {
 func TestRelief(t *testing.T) {
 	c := &Case{
 		Mode: Cause, Switches: []string{"s0", "a1", "a2", "a3", "b1", "b2"}, Hosts: []string{"h-s0", "h-a1", "h-a3", "h-b1", "h-b2"},
+		Sched:    "{3: {type: strict}, 4: {type: strict}}",
 		Lossless: []int{3, 4}, Threshold: 19730, XONOffset: 1057, Headroom: 14257, Quanta: 65535, Refresh: 1118464,
 		Routes: []Route{{At: "b2", To: "b1", Next: "s0"}},
 		Flows: []Flow{

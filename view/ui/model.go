@@ -13,6 +13,7 @@ import (
 	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/oracle"
+	"softswitch/oracle/verdict"
 	"softswitch/unit"
 )
 
@@ -464,6 +465,9 @@ func (m *model) counted(s *State, node int) {
 		return
 	}
 	s.Lost += p.now.LosslessLost
+	if node < len(m.w.switches) {
+		s.Starved = append(s.Starved, verdict.StarvedAt(&m.w.switches[node], p.now)...)
+	}
 	for i := range p.now.Ports {
 		port := &p.now.Ports[i]
 		out := m.w.nodes[node].Ports[i]

@@ -111,6 +111,8 @@ type State struct {
 	// response dropped on purpose, both since the fabric began.
 	Lost    uint64 `json:"lost"`
 	Dropped uint64 `json:"dropped"`
+	// Starved are lossless queues that others kept from sending, as in a verdict.
+	Starved []verdict.Starved `json:"starved,omitempty"`
 	// DroppedOf says of which flows, those with most first: of Dropped, and of what was policed.
 	DroppedOf []verdict.DroppedOf `json:"dropped_of,omitempty"`
 	// With is what the switches run now, where it is known.

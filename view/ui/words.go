@@ -90,6 +90,9 @@ func (m *model) words(s *State) string {
 	if text := droppedText(s.DroppedOf); text != "" {
 		parts = append(parts, text)
 	}
+	for _, q := range s.Starved {
+		tell("Starved while others sent, and no deadlock: %s.", q)
+	}
 	if s.Lost > 0 {
 		tell("Lost: %s.", unit.Count(s.Lost, "lossless frame"))
 	}

@@ -158,7 +158,10 @@ interfaces counters".`, show.QueueCounters(&all))
 	counters.Flags().Bool("nonzero", true, "") // the default, which SONiC has as a flag
 	counters.Flags().MarkHidden("nonzero")
 	watermark := leaf(s, "watermark", "Maximum bytes queued, by port and queue", "", show.QueueWatermarks())
-	return below("queue", "Egress queues", counters, watermark)
+	scheduler := leaf(s, "scheduler", "Type and weight of each queue, and its longest wait", `How the queues of each port share it: strict ones first, the higher queue before the
+lower, then the DWRR ones by weight. The longest wait is the longest time for which a
+queue had frames, was not paused, and did not send because others did.`, show.QueueSchedulers())
+	return below("queue", "Egress queues", counters, watermark, scheduler)
 }
 
 func (s *shower) interfaces() *cobra.Command {
