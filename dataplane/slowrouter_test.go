@@ -427,7 +427,9 @@ func randomDatagram(r *rand.Rand, dst, src unit.MAC) []byte {
 // that go down and time that passes, leave as a slow router would have them.
 func TestRouterAgainstReferenceModel(t *testing.T) {
 	for _, id := range []string{"", slowID} {
-		t.Run("router ID "+id, func(t *testing.T) { compareRouters(t, id, [6]unit.PortSet{ports(0), ports(1), ports(2), ports(3), ports(4), ports(5)}) })
+		t.Run("router ID "+id, func(t *testing.T) {
+			compareRouters(t, id, [6]unit.PortSet{ports(0), ports(1), ports(2), ports(3), ports(4), ports(5)})
+		})
 	}
 }
 
