@@ -12,7 +12,7 @@ import (
 // subnet.
 func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 	// Invariant: nothing is bridged back to the port by which it came: that segment has had it.
-	bridge = bridge.Without(s.ports[in].lag)
+	bridge = bridge.Without(s.lag[in])
 	dst := unit.MAC(f.Info.DstMAC)
 	if !dst.IsGroup() {
 		if station, ok := s.macs.lookup(s.now, s.ports[in].subnet, dst); ok {
@@ -20,7 +20,7 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 			switch {
 			case bridge.Has(out):
 				s.enqueue(f, out)
-			case out != unit.NoPort: // it is where the frame came from, or not of this bridge
+			case s.up.Has(out): // it is where the frame came from, or not of this bridge
 				s.drop(f, DropFiltered)
 			default:
 				s.drop(f, DropNoPort)
@@ -73,7 +73,7 @@ func (s *Switch) forward(from unit.Port, f *buffer.Frame, e *fibEntry) {
 	}
 	// All frames of a flow have one hash, and so one way and one order. With one seed everywhere
 	// each switch would choose as the one before it did, and leave some of its ways unused.
-	out := choose(e.ways(f.In, s.ports[f.In].lag, s.ports[f.In].acted.avoid), s.cfg.LAGs, f.Info.Hash, s.cfg.HashSeed)
+	out := choose(e.ways(f.In, s.lag[f.In], s.ports[f.In].acted.avoid), s.cfg.LAGs, f.Info.Hash, s.cfg.HashSeed)
 	if out == unit.NoPort {
 		s.tell(f, icmpUnreachable, codeNet)
 		s.drop(f, DropNoPort)
@@ -108,7 +108,7 @@ func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
 		ether.SetAddresses(f.Data, mac, s.gatewayMAC(subnet))
 		out := s.memberFor(f, station)
 		// A static entry: those that were learned went with the link (forget).
-		if out == unit.NoPort {
+		if !s.up.Has(out) {
 			s.drop(f, DropNoPort)
 			return
 		}
@@ -138,7 +138,7 @@ func (s *Switch) floods(from unit.Port, subnet int) unit.PortSet {
 	sub := &s.cfg.Subnets[subnet]
 	outs := s.up.And(sub.Ports.Or(sub.Flood))
 	if from != unit.NoPort {
-		outs = outs.Without(s.ports[from].lag)
+		outs = outs.Without(s.lag[from])
 	}
 	return outs
 }

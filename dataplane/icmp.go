@@ -102,7 +102,7 @@ func (s *Switch) addressed(f *buffer.Frame) {
 func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 	p := ether.IPv4(f.Data[f.Info.L3:])
 	e, from := s.fib.lookup(p.Src()), s.ownAddress(f.In)
-	if e == nil || from == 0 || !s.isTold(f, p) || !s.hasSlot() || s.uncharged >= s.cfg.Slots || !s.ports[s.ports[f.In].station].icmp.take(s.now) {
+	if e == nil || from == 0 || !s.isTold(f, p) || !s.hasSlot() || s.uncharged >= s.cfg.Slots || !s.ports[s.station[f.In]].icmp.take(s.now) {
 		return
 	}
 	// The message counts as received at the port of the datagram that it is about.

@@ -34,14 +34,13 @@ func (c *Config) checkLAGs() error {
 
 // setLAGs tells each port which ports act as one with it.
 func (s *Switch) setLAGs() {
+	s.lag, s.station = make([]unit.PortSet, len(s.ports)), make([]unit.Port, len(s.ports))
 	for i := range s.ports {
-		n := unit.Port(i)
-		s.ports[i].lag, s.ports[i].station = n.Set(), n
+		s.lag[i], s.station[i] = unit.Port(i).Set(), unit.Port(i)
 	}
 	for _, l := range s.cfg.LAGs {
 		for ports := l.Ports; !ports.Empty(); ports.Pop() {
-			p := &s.ports[ports.First()]
-			p.lag, p.station = l.Ports, l.Ports.First()
+			s.lag[ports.First()], s.station[ports.First()] = l.Ports, l.Ports.First()
 		}
 	}
 }
@@ -88,12 +87,16 @@ func member(ports unit.PortSet, hash, seed uint32) unit.Port {
 }
 
 // memberFor is the port by which f leaves towards a station of port p: p itself, or of its LAG one
-// that is up; unit.NoPort if none is.
+// that is up; unit.NoPort if none of the LAG is.
 func (s *Switch) memberFor(f *buffer.Frame, p unit.Port) unit.Port {
-	if len(s.cfg.LAGs) == 0 && s.up.Has(p) {
+	if len(s.cfg.LAGs) == 0 {
 		return p
 	}
-	return member(s.up.And(s.ports[p].lag), frameHash(f), s.cfg.HashSeed)
+	return s.memberOfLAG(f, p)
+}
+
+func (s *Switch) memberOfLAG(f *buffer.Frame, p unit.Port) unit.Port {
+	return member(s.up.And(s.lag[p]), frameHash(f), s.cfg.HashSeed)
 }
 
 // frameHash is the hash of what f belongs to: of its flow, or of its two stations if it is not IPv4.
@@ -116,7 +119,7 @@ func (s *Switch) oneCopyEach(f *buffer.Frame, outs unit.PortSet) unit.PortSet {
 
 // eventMembers logs how many members of the LAG of port n, whose link has changed, are up.
 func (s *Switch) eventMembers(n unit.Port) {
-	if all := s.ports[n].lag; all.Len() > 1 {
+	if all := s.lag[n]; all.Len() > 1 {
 		s.event(event.Event{Type: event.Members, Port: n, Bytes: int32(s.up.And(all).Len())})
 	}
 }

@@ -93,7 +93,7 @@ func (s *Switch) receiveHost(in unit.Port, p *port, f *buffer.Frame) {
 // learn notes by which port a station is reached. A LAG is one port: a station may be heard at any of
 // its members.
 func (s *Switch) learn(in unit.Port, f *buffer.Frame) {
-	mac, at := unit.MAC(f.Info.SrcMAC), s.ports[in].station
+	mac, at := unit.MAC(f.Info.SrcMAC), s.station[in]
 	key := stationKey(s.ports[in].subnet, mac)
 	// Most frames are of a station that has an entry, and cost one look. Whether the address can
 	// be a station's is asked only for a new one: no other has an entry that was learned.
@@ -114,7 +114,7 @@ func (s *Switch) receiveARP(in unit.Port, p *port, f *buffer.Frame) {
 	}
 	// A sender of another subnet is bridged like others, and not believed (RFC 1812, 3.3.2): the
 	// entry would stand beside the route to that subnet.
-	if contains(sub.Prefix, a.SenderIP()) && !s.arps.hear(s.now, a.SenderIP(), a.SenderMAC(), p.station) {
+	if contains(sub.Prefix, a.SenderIP()) && !s.arps.hear(s.now, a.SenderIP(), a.SenderMAC(), s.station[in]) {
 		p.count.Drops[OddARPTable]++
 	}
 	if a.TargetIP() != addr32(sub.Gateway) {

@@ -36,8 +36,12 @@ type Switch struct {
 	macs       macTable
 	arps       arpTable
 	up         unit.PortSet
-	reserve    int // free slots that Receive leaves to drivers and control frames
-	flooded    int // frames marked Flooded in lossless queues
+	// By port: lag is the ports that act as one with it, itself among them, and station the first of them,
+	// at which stations are learned.
+	lag     []unit.PortSet
+	station []unit.Port
+	reserve int // free slots that Receive leaves to drivers and control frames
+	flooded int // frames marked Flooded in lossless queues
 	// uncharged counts the frames with a slot that wait charged to nobody, or leave
 	uncharged  int
 	policing   int // policers that actions took
@@ -77,10 +81,6 @@ type port struct {
 	behind bool      // a notice was over the budget; see receiveHello
 	downAt unit.Time // when it last went down
 	subnet int       // index of the connected subnet that the port is in, -1 for none
-	// lag is the ports that act as one with it, itself among them; station is the first of them, at
-	// which stations are learned.
-	lag     unit.PortSet
-	station unit.Port
 
 	// Egress: the queues, and the active pauses there.
 	queues  [unit.Priorities]buffer.Queue
@@ -343,9 +343,9 @@ func (s *Switch) flush(n unit.Port) {
 	s.urgent.Remove(n)
 	p.wire.LinkDown()
 	// Of a LAG the others still lead there.
-	if s.up.And(p.lag).Empty() {
-		s.macs.forget(p.station)
-		s.arps.forget(p.station)
+	if s.up.And(s.lag[n]).Empty() {
+		s.macs.forget(s.station[n])
+		s.arps.forget(s.station[n])
 	}
 }
 

@@ -220,9 +220,8 @@ func (v view) Reroutable(in unit.Port, q detect.Queue) bool {
 		if e == nil || e.subnet >= 0 {
 			return false
 		}
-		ways := e.active
+		ways := e.active.Without(s.lag[f.In])
 		ways.Remove(q.Port)
-		ways.Remove(f.In)
 		if ways.Empty() {
 			return false
 		}

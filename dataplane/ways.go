@@ -13,14 +13,14 @@ func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.Port
 		return unit.PortSet{}, false
 	}
 	if e.subnet < 0 {
-		return e.ways(in, s.ports[in].lag, s.ports[in].acted.avoid), false
+		return e.ways(in, s.lag[in], s.ports[in].acted.avoid), false
 	}
 	mac, _, ok := s.arps.lookup(s.now, dst)
 	if !ok {
 		return unit.PortSet{}, false
 	}
 	if out, ok := s.macs.lookup(s.now, int(e.subnet), mac); ok {
-		return s.ports[out].lag.And(s.up), false
+		return s.lag[out].And(s.up), false
 	}
 	if s.cfg.NoFlood && s.lossless.Has(c) {
 		return unit.PortSet{}, false

@@ -52,6 +52,7 @@ type story struct {
 	down    map[unit.NodePort]bool // ends that are down
 	acted   map[Queue]unit.Time    // when something was done to a queue last
 	links   int                    // moments of links so far
+	changed unit.NodePort          // the end of the link whose change was told last
 	acts    int                    // moments of actions and refusals so far
 	paused  bool
 	resumed bool
@@ -85,6 +86,8 @@ func (s *story) add(e Entry) {
 		s.link(e)
 	case event.Rerouted:
 		s.reroute(e, queue)
+	case event.Members:
+		s.members(e)
 	case event.Paused:
 		s.first(&s.paused, e, "first pause: %s stops %s, priority %d", queue)
 	case event.Resumed:
@@ -114,10 +117,19 @@ func (s *story) link(e Entry) {
 		return
 	}
 	s.links++
+	s.changed = end
 	if is {
 		s.tell(e.At, "link %s failed", s.fabric.LinkName(end))
 	} else {
 		s.tell(e.At, "link %s healed", s.fabric.LinkName(end))
+	}
+}
+
+// members adds to the moment of a link how many members of its LAG are up.
+func (s *story) members(e Entry) {
+	if last := len(s.moments) - 1; last >= 0 && s.changed == (unit.NodePort{Node: e.Node, Port: e.Port}) && s.moments[last].At == e.At {
+		s.moments[last].What += fmt.Sprintf("; %s of its LAG up", unit.Count(int(e.Bytes), "member"))
+		s.changed = unit.NodePort{}
 	}
 }
 

@@ -129,8 +129,11 @@ type PortWire struct {
 
 // Port is a port at one instant. Arrays are indexed by priority.
 type Port struct {
-	Name      string                  `json:"name"`
-	Up        bool                    `json:"up"`
+	Name string `json:"name"`
+	Up   bool   `json:"up"`
+	// PortChannel is the LAG of which the port is a member.
+	PortChannel string `json:"port_channel,omitempty"`
+
 	RxFrames  [unit.Priorities]uint64 `json:"rx_frames"`
 	RxBytes   [unit.Priorities]uint64 `json:"rx_bytes"`
 	TxFrames  [unit.Priorities]uint64 `json:"tx_frames"`
@@ -278,6 +281,9 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
 		RxPause8023: k.RxPause8023, Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: drops(k, false), Odd: drops(k, true),
 		Loss: lossOf(k), Marked: k.Marked, Starved: k.Starved, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
+	}
+	if lag := s.Config().LAGOf(n); lag != nil {
+		p.PortChannel = lag.Name
 	}
 	for c := range unit.Priority(unit.Priorities) {
 		q := s.Queue(n, c)

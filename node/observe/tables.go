@@ -43,12 +43,12 @@ type Route struct {
 func TakeTables(s *dataplane.Switch, now unit.Time) Tables {
 	t := Tables{MAC: []MACEntry{}, ARP: []ARPEntry{}, Routes: []Route{}}
 	for _, e := range s.MACEntries(now) {
-		t.MAC = append(t.MAC, MACEntry{MAC: e.MAC.String(), Port: portName(s, e.Port), Type: entryType(e.Static)})
+		t.MAC = append(t.MAC, MACEntry{MAC: e.MAC.String(), Port: stationPort(s, e.Port), Type: entryType(e.Static)})
 	}
 	for _, e := range s.ARPEntries(now) {
 		n := ARPEntry{IP: e.IP.String(), MAC: e.MAC.String(), Type: entryType(e.Static)}
 		if e.Port != unit.NoPort {
-			n.Port = portName(s, e.Port)
+			n.Port = stationPort(s, e.Port)
 		}
 		t.ARP = append(t.ARP, n)
 	}
@@ -69,6 +69,14 @@ func entryType(static bool) string {
 }
 
 func portName(s *dataplane.Switch, p unit.Port) string { return s.Config().Ports[p].Name }
+
+// stationPort is the name of the port by which a station is reached: of a LAG that of all its members.
+func stationPort(s *dataplane.Switch, p unit.Port) string {
+	if lag := s.Config().LAGOf(p); lag != nil {
+		return lag.Name
+	}
+	return portName(s, p)
+}
 
 func portNames(s *dataplane.Switch, set unit.PortSet) []string {
 	names := []string{}

@@ -41,6 +41,7 @@ func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []obs
 	}
 	v.countLosses(p, switches, hosts, ignored, wire)
 	v.countDropped()
+	v.countLAGs(p, switches)
 }
 
 // unheard returns the hosts whose pauses a system ignored at some time. Such a host is sent more than it

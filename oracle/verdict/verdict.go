@@ -113,6 +113,8 @@ type Verdict struct {
 	// Auth are the ends of authenticated links that did not agree with their far ends, or
 	// refused what came; absent if there are none.
 	Auth []AuthFault `json:"auth,omitempty"`
+	// LAGs are what members of LAGs carried, by direction; absent if there are none.
+	LAGs []LAG `json:"lags,omitempty"`
 
 	// Starved are the lossless queues that others kept from sending, the longest first; absent if there
 	// are none.

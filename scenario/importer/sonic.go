@@ -4,12 +4,14 @@
 //
 // What is read of a config_db.json: DEVICE_METADATA, PORT, DEVICE_NEIGHBOR,
 // DEVICE_NEIGHBOR_METADATA, PORT_QOS_MAP (pfc_enable, dscp_to_tc_map), DSCP_TO_TC_MAP,
-// BUFFER_PG, BUFFER_PROFILE, BUFFER_POOL, CABLE_LENGTH and DEFAULT_LOSSLESS_BUFFER_PARAMETER
+// BUFFER_PG, BUFFER_PROFILE, BUFFER_POOL, CABLE_LENGTH, DEFAULT_LOSSLESS_BUFFER_PARAMETER,
+// PORTCHANNEL (min_links) and PORTCHANNEL_MEMBER
 // (SONiC, doc/swss-schema and the YANG models sonic-port, sonic-device_neighbor,
 // sonic-buffer-pg). A neighbour of which there is no file is a host, unless its metadata says
 // that it is a switch.
 //
-// Read in this order: this file (the files, and what comes of them), sonic_fabric.go (links),
+// Read in this order: this file (the files, and what comes of them), sonic_fabric.go (links), sonic_lag.go
+// (links that act as one),
 // sonic_priorities.go (lossless priorities and buffers), sonic_headroom.go (what headroom depends on),
 // sonic_text.go.
 //
@@ -18,8 +20,8 @@
 //   - two ends: a link is there if both switches say so, with the same speed;
 //   - what a scenario cannot say is a fault, or a comment at its head.
 //
-// What it does not do: it reads no routes, which are shortest paths in a scenario, no VLANs
-// and no port channels.
+// What it does not do: it reads no routes, which are shortest paths in a scenario, and no
+// VLANs. Links that are not all of one PortChannel stay ways of their own.
 
 package importer
 
@@ -64,6 +66,8 @@ type configDB struct {
 	Profile  table `json:"BUFFER_PROFILE"`
 	Pool     table `json:"BUFFER_POOL"`
 	Cable    table `json:"CABLE_LENGTH"`
+	Channel  table `json:"PORTCHANNEL"`
+	Member   table `json:"PORTCHANNEL_MEMBER"`
 	// Parameter is for profiles that SONiC computes.
 	Parameter table          `json:"DEFAULT_LOSSLESS_BUFFER_PARAMETER"`
 	Rest      map[string]any `json:",unknown"`
@@ -121,6 +125,7 @@ func SONiC(name string, files []SONiCFile) ([]byte, error) {
 		r.known(c, "BUFFER_PG", c.groups)
 	}
 	fabric := r.fabric()
+	lags := r.lags(fabric)
 	r.cables(fabric)
 	qos := r.qos(fabric)
 	qos.mtu = r.mtu(fabric, qos.profile)
@@ -129,7 +134,7 @@ func SONiC(name string, files []SONiCFile) ([]byte, error) {
 	}
 	r.headroom(fabric, qos)
 	r.unused(qos.profile)
-	return r.text(name, fabric, qos), nil
+	return r.text(name, fabric, lags, qos), nil
 }
 
 // texts makes texts of the fields of c that are none, as SONiC does where it loads a file: of a number its

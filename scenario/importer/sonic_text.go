@@ -10,7 +10,7 @@ import (
 )
 
 // text is the scenario file.
-func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
+func (r *sonicReader) text(name string, links []sonicLink, lags []string, q qos) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Made of the configurations of %s. Routes are shortest paths, those\n# that fail fall back as routes of a scenario do.\n", unit.Count(len(r.configs), "SONiC switch"))
 	for _, priority := range q.lossless {
@@ -40,6 +40,11 @@ func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 	list(&b, "switches", lists.Map(r.configs, func(c *configDB) string { return c.name }))
 	list(&b, "hosts", hosts)
 	list(&b, "links", all)
+	head := "  lags:\n"
+	for _, l := range lags {
+		fmt.Fprintf(&b, "%s    - {link: %q}\n", head, l)
+		head = ""
+	}
 	if q.mtu > 0 {
 		fmt.Fprintf(&b, "  mtu: %d\n", q.mtu)
 	}
@@ -47,7 +52,7 @@ func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 	if usualCable > 0 {
 		fmt.Fprintf(&b, "  cable: %s\n", metres(usualCable))
 	}
-	head := "  overrides:\n"
+	head = "  overrides:\n"
 	nth := map[string]int{}
 	for _, l := range links {
 		id := l.names()

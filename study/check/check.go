@@ -72,11 +72,11 @@ func (c *Checker) Check(i int) *Result {
 	c.setLinks(k.Links, false)
 	c.walkWhatGrows(k, exact)
 	edges := c.edgesUp(k)
-	c.g.build(c, edges)
+	c.g.build(c, c.oneOfEachLAG(k, edges))
 	if !exact && c.g.comps > 0 { // it may come of edges that the failure takes away
 		c.walkRest()
 		edges = c.edgesUp(k)
-		c.g.build(c, edges)
+		c.g.build(c, c.oneOfEachLAG(k, edges))
 	}
 	if k.Kind == NoFailure || k.Kind == LinkFailure && c.g.comps > 0 {
 		r.edges = make(bitset, len(c.counts)/64+1)

@@ -10,7 +10,7 @@ import (
 )
 
 // Removal takes the port Out from the route of switch At to the subnet To, from its ports
-// and its backup.
+// and its backup. Of a LAG it takes all ports; Out is the first.
 type Removal struct {
 	At, To int
 	Out    unit.Port
@@ -30,7 +30,7 @@ func (c *Checker) Cuts(cy *Cycle) [][]Removal {
 			}
 			n := c.tail(e)
 			from := c.ports[c.portOf(n).peer]
-			r := Removal{At: int(from.sw), To: d, Out: from.n}
+			r := Removal{At: int(from.sw), To: d, Out: c.firstOfLAG(from.sw, from.n)}
 			if own := c.removal(d, e); c.portOf(n).sw != c.dests[d].owner && (c.Spare(own) || !c.Spare(r)) {
 				r = own
 			}
@@ -54,7 +54,7 @@ func (c *Checker) Steps(cy *Cycle) (steps []Removal) {
 			outs = outs.Or(g.Ports) // other ports may be up where these are not
 		}
 		for ; !outs.Empty(); outs.Pop() {
-			if r.Out = outs.First(); !slices.Contains(steps, r) {
+			if r.Out = c.firstOfLAG(int32(r.At), outs.First()); !slices.Contains(steps, r) {
 				steps = append(steps, r)
 			}
 		}
@@ -73,7 +73,7 @@ func (c *Checker) Steps(cy *Cycle) (steps []Removal) {
 				add(c.removal(d, c.walker.via[n]))
 			}
 			first := c.ports[c.portOf(n).peer]
-			add(Removal{At: int(first.sw), To: d, Out: first.n})
+			add(Removal{At: int(first.sw), To: d, Out: c.firstOfLAG(first.sw, first.n)})
 		}
 	})
 	return steps
@@ -91,7 +91,8 @@ func (c *Checker) eachWalk(cy *Cycle, fn func(d int, all []edge)) {
 
 // removal takes edge e from the routes to destination d.
 func (c *Checker) removal(d int, e edge) Removal {
-	return Removal{At: int(c.portOf(c.tail(e)).sw), To: d, Out: unit.Port(int(e) / len(c.priorities) % c.width)}
+	at := c.portOf(c.tail(e)).sw
+	return Removal{At: int(at), To: d, Out: c.firstOfLAG(at, unit.Port(int(e)/len(c.priorities)%c.width))}
 }
 
 // Overrides are the routes of a plan after removals, in the order of switches and subnets.
@@ -104,7 +105,7 @@ func Overrides(plan *scenario.Plan, computed *topo.Table, removals []Removal) (a
 		at, to := sorted[i].At, sorted[i].To
 		var out unit.PortSet
 		for ; i < len(sorted) && sorted[i].At == at && sorted[i].To == to; i++ {
-			out.Add(sorted[i].Out)
+			out = out.Or(plan.Fabric.Nodes[at].LAG(sorted[i].Out))
 		}
 		g := plan.Table.Group(at, to)
 		o := scenario.Override{At: at, To: []int{to}, Ports: g.Ports.Without(out), Backup: g.Backup.Without(out)}

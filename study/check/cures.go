@@ -125,6 +125,7 @@ func (c *cures) route(o scenario.Override) Route {
 	for j, p := range f.Nodes[o.At].Ports {
 		name := f.Nodes[p.Peer.Node].Name
 		switch {
+		case slices.Contains(r.Ports, name) || slices.Contains(r.Backup, name): // by another link
 		case o.Ports.Has(unit.Port(j)):
 			r.Ports = append(r.Ports, name)
 		case o.Backup.Has(unit.Port(j)):

@@ -20,7 +20,7 @@ func TestRandomDeadlocks(t *testing.T) {
 	seed := testkit.Seed(t)
 	locked, mixed := 0, 0
 	for i := range randomDeadlocks {
-		text := string(fuzz.New(seed, i, fuzz.Usual).Text("none", ""))
+		text := string(fuzz.New(seed, i, [...]fuzz.Mode{fuzz.Usual, fuzz.Usual, fuzz.Built}[i%3]).Text("none", ""))
 		want := played(t, simtest.Parse(t, "random.yaml", text, "none"))
 		if len(want) == 0 {
 			continue

@@ -23,17 +23,18 @@ type merged struct {
 	rank       int
 	cases      []int // the first ones of that rank
 	count      int   // of that rank
+	last       int   // the last one counted, + 1
 }
 
-// merge puts the same cycles of different cases together, and keeps those of the fewest
-// failures. What flows close stands apart from what hosts could close, unless that takes
+// merge puts the same cycles of different cases together, those that differ in members of LAGs alone among
+// them, and keeps those of the fewest failures. What flows close stands apart from what hosts could close, unless that takes
 // no fewer failures. The result is in the order of a report.
 func (c *Checker) merge(results []*Result) (all []*merged) {
 	index := map[string]*merged{}
 	for i, r := range results {
 		rank := c.Case(i).Kind.rank()
 		for _, f := range r.cycles {
-			key := key(f.edges)
+			key := key(c.ofLAGs(f.edges))
 			if f.priorities != 0 {
 				key = "f" + key
 			}
@@ -47,6 +48,10 @@ func (c *Checker) merge(results []*Result) (all []*merged) {
 				continue // results are in the order of their ranks
 			}
 			m.priorities |= f.priorities
+			if m.last == i+1 { // by other members of LAGs, in the same case
+				continue
+			}
+			m.last = i + 1
 			m.count++
 			if len(m.cases) < maxExamples {
 				m.cases = append(m.cases, i)
@@ -54,7 +59,7 @@ func (c *Checker) merge(results []*Result) (all []*merged) {
 		}
 	}
 	all = slices.DeleteFunc(all, func(m *merged) bool {
-		by := index["f"+key(m.edges)]
+		by := index["f"+key(c.ofLAGs(m.edges))]
 		return m.priorities == 0 && by != nil && by.rank <= m.rank
 	})
 	slices.SortStableFunc(all, func(a, b *merged) int {

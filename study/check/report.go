@@ -86,8 +86,11 @@ type Cycle struct {
 type Hop struct {
 	Link     string `json:"link"`
 	Priority int    `json:"priority"`
+	// Members is how many links act as one with this one, which stands for all of them: the cycle can
+	// close by any. 0 is none.
+	Members int `json:"members,omitempty"`
 
-	Queue unit.NodePort `json:"-"` // the port that sends into the link
+	Queues []unit.NodePort `json:"-"` // the port that sends into the link, and those of the other members
 }
 
 // Turn is why a hop waits for the next one.
@@ -148,11 +151,11 @@ func (c *Checker) describe(m *merged) Cycle {
 	}
 	for _, e := range m.edges {
 		n := c.tail(e)
-		from := c.ports[c.portOf(n).peer]
-		out.Hops = append(out.Hops, Hop{
-			Link: c.linkName(n), Priority: int(c.priorities[c.priorityOf(n)]),
-			Queue: unit.NodePort{Node: c.plan.Fabric.Nodes[from.sw].ID, Port: from.n},
-		})
+		h := Hop{Link: c.linkName(n), Priority: int(c.priorities[c.priorityOf(n)]), Queues: c.membersUp(first, n)}
+		if c.plan.Fabric.LAGOf(int(c.portOf(n).link)) >= 0 {
+			h.Members = len(h.Queues)
+		}
+		out.Hops = append(out.Hops, h)
 	}
 	if !c.alike {
 		out.Priorities = lists.Map(out.Hops, func(h Hop) int { return h.Priority })
@@ -389,10 +392,14 @@ func (w *Witness) text() string {
 
 // hopText names a hop, with its priority where the cycle has several.
 func (c *Cycle) hopText(h Hop) string {
-	if slices.ContainsFunc(c.Hops, func(o Hop) bool { return o.Priority != h.Priority }) {
-		return fmt.Sprintf("%s priority %d", h.Link, h.Priority)
+	text := h.Link
+	if h.Members > 0 {
+		text += fmt.Sprintf(", one of %s", unit.Count(h.Members, "member"))
 	}
-	return h.Link
+	if slices.ContainsFunc(c.Hops, func(o Hop) bool { return o.Priority != h.Priority }) {
+		return fmt.Sprintf("%s priority %d", text, h.Priority)
+	}
+	return text
 }
 
 func (t *Turn) text(flows bool) string {

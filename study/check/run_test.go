@@ -146,7 +146,7 @@ func playWitness(t *testing.T, cy *Cycle) {
 	}
 	stuck := r.History.At(cy.Witness.Onset)
 	for _, h := range cy.Hops {
-		if q := (oracle.Queue{NodePort: h.Queue, Priority: unit.Priority(h.Priority)}); !stuck.InCore(q) {
+		if q := (oracle.Queue{NodePort: h.Queues[0], Priority: unit.Priority(h.Priority)}); !stuck.InCore(q) {
 			t.Errorf("%s: %s is not stuck at %d", cy.Witness.File, h.Link, cy.Witness.Onset)
 		}
 	}

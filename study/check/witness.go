@@ -102,7 +102,8 @@ func (k *Checked) search(data []byte, cy *Cycle) search {
 			option{flows: always, events: down, length: lengths * s.fill})
 	}
 	first := len(k.limited())
-	one, two := k.checker.Ways(cy, 1, first), k.checker.Ways(cy, 2, first)
+	most := cy.mostMembers()
+	one, two := k.checker.Ways(cy, most, first), k.checker.Ways(cy, 2*most, first)
 	for _, v := range []struct {
 		ways    []Way
 		frame   int
@@ -118,10 +119,12 @@ func (k *Checked) search(data []byte, cy *Cycle) search {
 	} {
 		flows := k.limited()
 		for i, w := range v.ways {
-			flows = append(flows, scenario.Flow{
-				Name: fmt.Sprintf("witness%d", i+1), From: w.From, To: w.To, Priority: w.Priority, Via: w.Via,
-				Stream: host.Stream{Frame: v.frame, TTL: w.TTL, Start: s.fill + unit.Time(i)*v.stagger},
-			})
+			for range spread(most) {
+				flows = append(flows, scenario.Flow{
+					Name: fmt.Sprintf("witness%d", len(flows)-first+1), From: w.From, To: w.To, Priority: w.Priority, Via: w.Via,
+					Stream: host.Stream{Frame: v.frame, TTL: w.TTL, Start: s.fill + unit.Time(i)*v.stagger},
+				})
+			}
 		}
 		o := option{flows: flows, events: down, length: lengths * s.fill}
 		if v.slow {
@@ -130,6 +133,24 @@ func (k *Checked) search(data []byte, cy *Cycle) search {
 		s.options = append(s.options, o)
 	}
 	return s
+}
+
+// mostMembers is how many links the widest hop has: 1 without LAGs.
+func (c *Cycle) mostMembers() int {
+	most := 1
+	for _, h := range c.Hops {
+		most = max(most, h.Members)
+	}
+	return most
+}
+
+// spread is how many flows take a way where LAGs have up to so many members: some for each pair of members
+// of two LAGs, since a flow takes those that its hash chooses.
+func spread(members int) int {
+	if members == 1 {
+		return 1
+	}
+	return 2 * members * members
 }
 
 // lengths is how long a witness is played, in times that it takes to fill a buffer.
@@ -305,12 +326,16 @@ var errOnset = errors.New("the cycle is stuck")
 
 // play simulates a plan until the cycle is stuck, or to its end.
 func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time, ok bool, err error) {
-	queues := lists.Map(s.cycle.Hops, func(h Hop) oracle.Queue { return oracle.Queue{NodePort: h.Queue, Priority: unit.Priority(h.Priority)} })
 	_, err = sim.Play(plan, sim.Options{
 		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, SampleAt: sim.Every(max(s.fill/4, 1)),
 		Sample: func(now unit.Time, w *sim.World) {
 			stuck := w.Stuck()
-			if !ok && !slices.ContainsFunc(queues, func(q oracle.Queue) bool { return !stuck.InCore(q) }) {
+			closed := func(h Hop) bool { // of a LAG by any member
+				return slices.ContainsFunc(h.Queues, func(at unit.NodePort) bool {
+					return stuck.InCore(oracle.Queue{NodePort: at, Priority: unit.Priority(h.Priority)})
+				})
+			}
+			if !ok && !slices.ContainsFunc(s.cycle.Hops, func(h Hop) bool { return !closed(h) }) {
 				onset, ok = now, true
 			}
 		},

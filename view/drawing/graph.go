@@ -1,6 +1,8 @@
 package drawing
 
 import (
+	"fmt"
+
 	"softswitch/internal/lists"
 	"softswitch/scenario"
 	"softswitch/topo"
@@ -89,12 +91,15 @@ func (l Link) downwards(levels []int) (from, to int) {
 	return l.A, l.B
 }
 
-// OfPlan is the topology of a plan, with the link events marked.
+// OfPlan is the topology of a plan, with the link events marked, and one label for the links of a LAG.
 func OfPlan(p *scenario.Plan) *Graph {
 	g := &Graph{
 		Name:  p.Scenario.Name,
 		Nodes: lists.Map(p.Fabric.Nodes, func(n topo.Node) Node { return Node{Name: n.Name, Host: n.Kind == topo.Host} }),
 		Links: lists.Map(p.Fabric.Links, func(l topo.Link) Link { return Link{A: l.A.Node, B: l.B.Node} }),
+	}
+	for _, lag := range p.Fabric.LAGs {
+		g.Links[lag.Links[len(lag.Links)/2]].Note = fmt.Sprintf("LAG of %d", len(lag.Links))
 	}
 	for _, e := range p.Events {
 		verb := map[scenario.Do]string{scenario.Fail: "fails at ", scenario.Heal: "heals at "}[e.Do]

@@ -84,13 +84,16 @@ func (p *picture) link(b *strings.Builder, i int) {
 }
 
 func (p *picture) note(b *strings.Builder, i int) {
-	note := p.g.Links[i].Note
+	note, colour := p.g.Links[i].Note, "#345"
 	if note == "" {
 		return
 	}
+	if p.g.Links[i].Down {
+		colour = "#b00"
+	}
 	x1, y1 := p.pixels(p.Ends[i][0])
 	x2, y2 := p.pixels(p.Ends[i][1])
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" font-size="%d" fill="#b00" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`+"\n", (x1+x2)/2, (y1+y2)/2, noteSize, escape(note))
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" font-size="%d" fill="%s" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`+"\n", (x1+x2)/2, (y1+y2)/2, noteSize, colour, escape(note))
 }
 
 func (p *picture) node(b *strings.Builder, i int) {

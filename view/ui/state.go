@@ -18,6 +18,8 @@ type Topology struct {
 	Response string `json:"response"`
 	Nodes    []Node `json:"nodes"` // switches first
 	Links    []Link `json:"links"`
+	// LAGs are links that act as one, by index.
+	LAGs [][]int `json:"lags,omitempty"`
 	Layout
 	// Interval is the time between two states, in milliseconds of the fabric's time.
 	Interval float64 `json:"interval_ms"`

@@ -37,6 +37,7 @@ type wiring struct {
 	hosts    []config.Host
 	nodes    []Node
 	links    []Link
+	lags     [][]int // of links that act as one: their indices
 	ids      []unit.NodeID
 	index    map[unit.NodeID]int
 	ports    map[unit.NodePort]int // the direction that leaves a port
@@ -105,7 +106,26 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 	for i := range w.links {
 		w.links[i].Name = w.fabric.LinkName(w.far[2*i+1])
 	}
+	w.findLAGs()
 	return w, nil
+}
+
+// findLAGs finds the links that act as one, by the switches at both ends.
+func (w *wiring) findLAGs() {
+	for _, s := range w.switches {
+		for _, lag := range s.LAGs {
+			var links []int
+			for _, p := range lag.Ports {
+				if d, ok := w.ports[unit.NodePort{Node: unit.NodeID(s.ID), Port: unit.Port(p)}]; ok {
+					links = append(links, d/2)
+				}
+			}
+			theirs := slices.ContainsFunc(w.lags, func(l []int) bool { return len(links) > 0 && slices.Contains(l, links[0]) })
+			if len(links) > 1 && !theirs { // else the far end has it
+				w.lags = append(w.lags, links)
+			}
+		}
+	}
 }
 
 // from and to are the nodes of a direction, by index.

@@ -171,7 +171,11 @@ interfaces counters". RX_DRP counts frames received on the interface and dropped
 the reasons; TX_DRP frames dropped on egress on purpose, or because the link failed;
 RX_OVR frames that the kernel lost because the switch was too slow. RX_ODD lists
 anomalies of frames that were forwarded all the same.`, show.InterfaceCounters())
-	return below("interfaces", "Interfaces: state and counters", status, counters)
+	channels := leaf(s, "portchannel", "PortChannels, their members, and what each member carried", `PortChannels (IEEE 802.1AX: link aggregation groups), with a line for each member: (S),
+selected, carries frames; (D), deselected, is down. Frames and bytes are those of
+"softswitch show interfaces counters", shares are of the bytes of all members, and Paused
+lists the priorities that the far end pauses on that link now.`, show.PortChannels())
+	return below("interfaces", "Interfaces: state and counters", status, counters, channels)
 }
 
 func (s *shower) deadlock() *cobra.Command {

@@ -79,6 +79,15 @@ function drawBadges(s) {
       el("title", {}, `${arrow(m.d)}, priority ${m.c}: ${m.w}, by a response`),
       el("rect", { class: "action-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 9 }), el("text", { class: "action-text", y: 4 }, m.w));
   }
+  for (const links of topo.lags || []) drawLAG(s, links);
+}
+
+// drawLAG labels links that act as one, with how many of them are up.
+function drawLAG(s, links) {
+  const up = links.filter((i) => !(s.down || []).includes(i)).length, text = `LAG ${up}/${links.length}`, w = 14 + 6.6 * text.length;
+  badge(along(lanes[2 * links[links.length >> 1]], 0.5), w, 18, { "data-lag": topo.links[links[0]].name },
+    el("title", {}, `${links.map((i) => topo.links[i].name).join(", ")} act as one; ${up} of ${links.length} up`),
+    el("rect", { class: "lag-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "lag-text", y: 4 }, text));
 }
 
 // drawDown crosses out a link, on its middle line.

@@ -112,7 +112,8 @@ function drawDetails(s) {
   };
   let title;
   if (chosen.kind === "link") {
-    title = `link ${topo.links[chosen.i].name}` + ((s.down || []).includes(chosen.i) ? ", down" : "");
+    const lag = (topo.lags || []).find((links) => links.includes(chosen.i));
+    title = `link ${topo.links[chosen.i].name}` + (lag ? `, one of ${lag.length} that act as one` : "") + ((s.down || []).includes(chosen.i) ? ", down" : "");
     direction(2 * chosen.i);
     direction(2 * chosen.i + 1);
   } else {
