@@ -9,6 +9,7 @@ import (
 	"softswitch/internal/pacer"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
+	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
@@ -64,8 +65,9 @@ type port struct {
 	paused  unit.PrioritySet
 	turn    unit.Priority
 	told    unit.PrioritySet
-	auth    *auth.End  // of the link to another switch; nil if nothing is authenticated
-	wire    pacer.Wire // of the egress
+	auth    *auth.End   // of the link to another switch; nil if nothing is authenticated
+	lldp    *lldp.Agent // nil if the port does not speak LLDP
+	wire    pacer.Wire  // of the egress
 
 	acted acted // what actions have changed; see actions.go
 
@@ -169,6 +171,9 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		p.budget = newBudget(p.cfg.Rate, p.cfg.FacesHost, cfg.Granularity)
 		p.icmp = newICMPBudget()
 		p.wire.AtOnce = min(mmu.AtOnce(unit.Port(i)), buffer.UsualAtOnce) // a far end as this one, or the usual one
+	}
+	for i := range s.ports {
+		s.setLLDP(unit.Port(i))
 	}
 	s.setLimits(cfg.Limits)
 	// Never nil: no caller has to ask whether there is a detector.
@@ -277,6 +282,9 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 			s.announceAll(n)
 		}
 		p.wasUp = true
+		if p.lldp != nil {
+			p.lldp.Up(now)
+		}
 		// A far end ends its pauses when its link goes down, as flush does. A priority that
 		// announceAll has asked for already gets no second frame (controlQueue.pause).
 		for c := range unit.Priority(unit.Priorities) {
@@ -290,6 +298,10 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 		s.event(event.Event{Type: event.LinkDown, Port: n})
 		if p.auth != nil {
 			p.auth.Down()
+		}
+		if p.lldp != nil {
+			p.lldp.Down()
+			s.tellLLDP(n)
 		}
 		s.flush(n)
 	}
@@ -444,4 +456,5 @@ func (s *Switch) SetMAC(p unit.Port, m unit.MAC) {
 	if e := s.ports[p].auth; e != nil {
 		e.SetSelf(m)
 	}
+	s.nameLLDP()
 }

@@ -37,6 +37,8 @@ type file struct {
 	PFC config.PFC `yaml:"pfc"`
 	// Trust is the field that gives a frame its priority.
 	Trust string `yaml:"trust" schema:"dscp|pcp,default=dscp"`
+	// LLDP is what switches and hosts tell their neighbours of themselves; default nothing.
+	LLDP *config.LLDP `yaml:"lldp"`
 	// Auth is how switches authenticate what they say to each other on a link: pauses, labels
 	// and messages (docs/format/auth.md).
 	Auth auth.Mode `yaml:"auth" schema:"off|accept|strict,default=off"`
@@ -348,6 +350,10 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	s.Fabric, s.Links = p.topology(f.Topology)
 	if s.Fabric != nil {
 		s.Auth = p.auth(f.Auth, f.Topology.Overrides)
+	}
+	if s.LLDP = f.LLDP; s.LLDP != nil {
+		schema.Fill(s.LLDP)
+		config.CheckLLDP(p.Doc, s.LLDP)
 	}
 	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
 	p.profile(s, f.Platform, f.Host)

@@ -49,6 +49,7 @@ type Scenario struct {
 	Buffer    config.Buffer
 	PFC       config.PFC
 	Trust     string // "dscp" or "pcp"
+	LLDP      *config.LLDP
 	Routes    []Override
 	// Dead are hosts for which their switch has an ARP entry but no MAC entry, so it
 	// floods their frames (Guo et al., "RDMA over Commodity Ethernet at Scale", section

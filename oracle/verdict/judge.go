@@ -56,6 +56,7 @@ func Of(r Run) *Verdict {
 	v.judge(r.Plan, r.Truth, r.Start)
 	v.count(r.Plan, r.Switches, r.Hosts)
 	v.countAuth(r.Switches)
+	v.countDCBX(r.Switches, r.Hosts)
 	v.countCompletion(r.Hosts, func(host string) unit.Time {
 		if end, other := r.Ends[host]; other {
 			return end

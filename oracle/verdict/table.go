@@ -50,6 +50,7 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	t.line("pfc         %d XOFF, %d XON, %s", v.PFC.XOFF, v.PFC.XON, unit.Count(v.PFC.Refresh, "refresh"))
 	t.line("detector    %s, %d bytes of state in a switch (buffer manager: %d)", unit.Count(v.ControlMessages, "control message"), v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
 	v.writeAuth(&t)
+	v.writeDCBX(&t)
 	v.writeMachine(&t)
 	t.line("")
 	v.writeConclusion(&t)

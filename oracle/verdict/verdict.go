@@ -113,6 +113,9 @@ type Verdict struct {
 	// Auth are the ends of authenticated links that did not agree with their far ends, or
 	// refused what came; absent if there are none.
 	Auth []AuthFault `json:"auth,omitempty"`
+	// DCBX are the ends of links of which the far end said something else by LLDP; absent if there
+	// are none.
+	DCBX []DCBXFault `json:"dcbx,omitempty"`
 
 	// Killed are the switches that the scenario killed. Frames they held, or that
 	// reached them afterwards, are counted nowhere.
