@@ -54,7 +54,7 @@ func (h *Host) transmitLLDP(fs []*buffer.Frame) (n int, next unit.Time) {
 	h.tellLLDP()
 	if len(fs) > 0 && h.lldp.Due(h.now) && h.wire.Ready(h.now) {
 		if f := h.pool.Get(); f != nil {
-			f.Data = h.lldp.Append(h.now, f.Data[:0])
+			f.Control, f.Data = true, h.lldp.Append(h.now, f.Data[:0])
 			f.Len = len(f.Data)
 			h.wire.Send(h.cfg.Rate.FrameTime(f.Len))
 			fs[0] = f
