@@ -46,6 +46,13 @@ live: {control: %s, events: %s}
 	daemon := filepath.Join(dir, "l.sock")
 	lldpd := startIn(there, "lldpd", "-d", "-u", daemon, "-I", "far0")
 	lldpd.await("lldpd should resume operations")
+	tell := func(args ...string) {
+		t.Helper()
+		if r := b.run(b.program("lldpcli", append([]string{"-u", daemon}, args...)...)); r.code != 0 {
+			t.Fatalf("lldpcli: exit status %d", r.code)
+		}
+	}
+	tell("configure", "lldp", "tx-interval", "1")
 	watch := startIn(there, "lldpcli", "-u", daemon, "watch", "details")
 	ours := startIn(here, "softswitch", "run", "-c", file)
 	ours.await("leaf1: detector none")
@@ -65,14 +72,8 @@ live: {control: %s, events: %s}
 		})
 	}
 	logged(`"lldp_neighbor"`)
-	for _, args := range [][]string{
-		{"configure", "lldp", "custom-tlv", "oui", "00,80,c2", "subtype", "11", "oui-info", "08,08"},
-		{"update"},
-	} {
-		if r := b.run(b.program("lldpcli", append([]string{"-u", daemon}, args...)...)); r.code != 0 {
-			t.Fatalf("lldpcli: exit status %d", r.code)
-		}
-	}
+	tell("configure", "lldp", "custom-tlv", "oui", "00,80,c2", "subtype", "11", "oui-info", "08,08")
+	tell("update")
 	logged(`"type":"dcbx_mismatch","port":0,"port_name":"p0","feature":"pfc","own":24,"peer":8`)
 	if r := b.run(b.command("show", "lldp", "neighbors", "--socket", socket)); r.code != 0 || !strings.Contains(r.stdout, "far0") {
 		t.Errorf("neighbors: exit status %d", r.code)
