@@ -60,6 +60,7 @@ Exit status: 0 all files are valid; 1 one of them is not; 2 one could not be rea
 				all = append(all, validate.Check(cli.Called(file), data, set...))
 				done()
 			}
+			all.TellMismatches()
 			if len(unread) == 0 {
 				return cli.PrintJudged(all, all.OK(), asJSON)
 			}
