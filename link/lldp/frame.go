@@ -136,8 +136,8 @@ func value(t layers.LLDPTLVType, v []byte) layers.LinkLayerDiscoveryValue {
 	return layers.LinkLayerDiscoveryValue{Type: t, Length: uint16(len(v)), Value: v}
 }
 
-// parse reads a frame. A TLV that is not known is left out (802.1AB, 9.2.7.7).
-func parse(frame []byte) (n Neighbour, ttl uint16, err error) {
+// Parse reads a frame that Is knows to be one: what it says, and for how many seconds. A TLV that is not known is left out (802.1AB, 9.2.7.7).
+func Parse(frame []byte) (n Neighbour, ttl uint16, err error) {
 	data := frame[ether.HeaderLen:]
 	p := gopacket.NewPacket(data, layers.LayerTypeLinkLayerDiscovery, gopacket.DecodeOptions{Lazy: true, NoCopy: true})
 	l, ok := p.Layer(layers.LayerTypeLinkLayerDiscovery).(*layers.LinkLayerDiscovery)

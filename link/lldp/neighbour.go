@@ -39,7 +39,7 @@ func (a *Agent) Receive(now unit.Time, frame []byte) error {
 	if !a.mayRead(now) {
 		return ErrMany
 	}
-	n, ttl, err := parse(frame)
+	n, ttl, err := Parse(frame)
 	if err != nil {
 		return err
 	}
