@@ -10,10 +10,10 @@ import (
 
 // node is what a file of a switch or a host says of its ends of links.
 type node struct {
-	file, key string // its ports are at key[i], or key of a host
-	lossless  unit.PrioritySet
-	ports     []config.Port
-	stations  map[unit.MAC]int // the port of each, as a switch's file has it
+	file     string
+	lossless unit.PrioritySet
+	ports    []config.Port
+	stations map[unit.MAC]int // the port of each, as a switch's file has it
 }
 
 func nodeOfSwitch(name string, s *config.Switch) *node {
