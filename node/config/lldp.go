@@ -15,7 +15,7 @@ type LLDP struct {
 	// Interval is how often each port sends a frame, in whole seconds from 1s to 3600s; a neighbour
 	// is forgotten when nothing came of it for four of its intervals and a second. A new neighbour
 	// is sent four frames within three seconds.
-	Interval unit.Time `yaml:"interval,omitempty" schema:"time,default=30s"`
+	Interval *unit.Time `yaml:"interval,omitempty" schema:"time,default=30s"`
 }
 
 // CheckLLDP adds the faults of LLDP, which is filled in, at d's key "lldp".
@@ -23,21 +23,21 @@ func CheckLLDP(d *strictyaml.Doc, l *LLDP) {
 	if l == nil {
 		return
 	}
-	if t := l.Interval; t < lldp.IntervalMin || t > lldp.IntervalMax || t%unit.Second != 0 {
+	if t := *l.Interval; t < lldp.IntervalMin || t > lldp.IntervalMax || t%unit.Second != 0 {
 		d.Faultf("lldp.interval", "%s: write whole seconds from 1s to 3600s", t)
 	}
 }
 
 func (s Switch) buildLLDP() (l dataplane.LLDP) {
 	if s.LLDP != nil {
-		l.Interval = s.LLDP.Interval
+		l.Interval = *s.LLDP.Interval
 	}
 	return l
 }
 
 func (h Host) buildLLDP() (l host.LLDP) {
 	if h.LLDP != nil {
-		l.Interval, l.Port = h.LLDP.Interval, h.Port.Name
+		l.Interval, l.Port = *h.LLDP.Interval, h.Port.Name
 	}
 	return l
 }
