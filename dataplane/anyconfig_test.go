@@ -126,6 +126,9 @@ func anyConfig(r *rand.Rand, c *Config, n int) {
 	if r.IntN(3) == 0 {
 		c.ECN = ECN{Priorities: unit.PrioritySet(r.IntN(256)), RED: RED{Kmin: 0, Kmax: pick(r, 0, 1, 5000), Pmax: pick(r, 1, 100)}, Phantom: Phantom{Drain: pick(r, 0, 1, 100), Mark: pick(r, 0, 3000)}, Seed: 1}
 	}
+	if r.IntN(3) == 0 {
+		c.LLDP.Interval = pick(r, 30*unit.Second, unit.Second)
+	}
 }
 
 // fates is what became of data frames that came in: how often each left by a port, or was dropped.
@@ -161,6 +164,11 @@ func anyRun(t *testing.T, seed uint64, steps int) bool {
 		became[f.Orig()]++
 	}
 	s := newTestSwitch(t, n, func(x *Config) { d := x.Detector; *x = c; x.Detector = d })
+	t.Cleanup(func() { // what speaks LLDP comes to rest without links alone
+		for p := range unit.Port(n) {
+			s.link(p, false)
+		}
+	})
 	receive := func(in unit.Port, frames [][]byte) {
 		fs := s.fill(in, frames...)
 		for _, f := range fs {
@@ -201,7 +209,7 @@ func anyRun(t *testing.T, seed uint64, steps int) bool {
 			receive(p, fs)
 		case k < 63:
 			c := unit.Priority(r.IntN(8))
-			s.receive(p, pick(r, pauseOf(c, uint16(r.IntN(3)*1000), uint8(r.IntN(3))), pfc(map[unit.Priority]uint16{c: uint16(r.IntN(65536)), 3: 9}), pause8023(pick(r, pauseGroup, s.cfg.Ports[p].MAC), uint16(r.IntN(3)*1000)), message(label(uint16(r.IntN(9))))))
+			s.receive(p, pick(r, pauseOf(c, uint16(r.IntN(3)*1000), uint8(r.IntN(3))), pfc(map[unit.Priority]uint16{c: uint16(r.IntN(65536)), 3: 9}), pause8023(pick(r, pauseGroup, s.cfg.Ports[p].MAC), uint16(r.IntN(3)*1000)), message(label(uint16(r.IntN(9)))), neighbour(pick(r, "a", "b"), unit.PrioritySet(r.IntN(256)))[:pick(r, 60, 40)]))
 		case k < 82:
 			for _, f := range s.lend(p, 1+r.IntN(s.cfg.Batch)) {
 				became[f.Orig()]++

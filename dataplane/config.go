@@ -55,6 +55,8 @@ type Config struct {
 	Plain bool
 	// HashSeed makes this switch's ECMP choices its own.
 	HashSeed uint32
+	// LLDP is what ports tell their far ends of themselves; see lldp.go.
+	LLDP LLDP
 	// Granularity is how precisely the driver keeps Transmit's times: 0 is exact.
 	// Frames may then leave in bursts of that duration.
 	Granularity unit.Time

@@ -9,6 +9,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
+	"softswitch/link/lldp"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -18,6 +19,7 @@ import (
 const (
 	kindBad  uint8 = iota // drop for Info.Reason
 	kindData              // anything to forward
+	kindLLDP              // LLDP to the nearest bridge, not yet decoded, where the switch speaks it
 	// What follows is control frames: see budget.go.
 	kindARP     // a valid ARP packet
 	kindPFC     // a valid PFC frame
@@ -55,6 +57,10 @@ func (s *Switch) Parse(f *buffer.Frame) {
 		i.Kind = kindMessage
 		return
 	case i.DstMAC&^0xf == reservedGroups:
+		if s.cfg.LLDP.Interval > 0 && lldp.Is(f.Data) {
+			i.Kind = kindLLDP
+			return
+		}
 		i.Reason = uint8(DropReservedGroup)
 		return
 	case f.Len > s.cfg.MaxFrame+off-ether.HeaderLen:

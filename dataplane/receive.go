@@ -31,6 +31,8 @@ func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 			s.receiveMessage(in, f)
 		case f.Info.Kind == kindPause:
 			s.receivePause8023(in, f)
+		case f.Info.Kind == kindLLDP:
+			s.receiveLLDP(in, f)
 		default:
 			c := f.Info.Priority
 			// Of RxDropped, Drops[DropPoliced] and RxFrames a frame counts in one: what a

@@ -9,6 +9,7 @@ import (
 	"softswitch/internal/pacer"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
+	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
@@ -71,8 +72,9 @@ type port struct {
 	owed    unit.PrioritySet // those with a deficit
 	passed  unit.PrioritySet // those that wait while others send; see starve.go
 	told    unit.PrioritySet
-	auth    *auth.End  // of the link to another switch; nil if nothing is authenticated
-	wire    pacer.Wire // of the egress
+	auth    *auth.End   // of the link to another switch; nil if nothing is authenticated
+	lldp    *lldp.Agent // nil if the port does not speak LLDP
+	wire    pacer.Wire  // of the egress
 
 	acted acted // what actions have changed; see actions.go
 
@@ -181,6 +183,9 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		p.wire.AtOnce = min(mmu.AtOnce(unit.Port(i)), buffer.UsualAtOnce) // a far end as this one, or the usual one
 	}
 	s.setLAGs()
+	for i := range s.ports {
+		s.setLLDP(unit.Port(i))
+	}
 	s.setLimits(cfg.Limits)
 	// Never nil: no caller has to ask whether there is a detector.
 	s.detector = detect.None{}
@@ -289,6 +294,9 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 			s.announceAll(n)
 		}
 		p.wasUp = true
+		if p.lldp != nil {
+			p.lldp.Up(now)
+		}
 		// A far end ends its pauses when its link goes down, as flush does. A priority that
 		// announceAll has asked for already gets no second frame (controlQueue.pause).
 		for c := range unit.Priority(unit.Priorities) {
@@ -303,6 +311,10 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 		s.eventMembers(n)
 		if p.auth != nil {
 			p.auth.Down()
+		}
+		if p.lldp != nil {
+			p.lldp.Down()
+			s.tellLLDP(n)
 		}
 		s.flush(n)
 	}
@@ -463,4 +475,5 @@ func (s *Switch) SetMAC(p unit.Port, m unit.MAC) {
 	if e := s.ports[p].auth; e != nil {
 		e.SetSelf(m)
 	}
+	s.nameLLDP()
 }

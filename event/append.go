@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"softswitch/itsyhdr"
+	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
@@ -93,6 +94,15 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	if has&keyLeftOut != 0 {
 		dst = appendInt(append(dst, ','), "left_out", int64(e.Bytes))
 	}
+	if has&keyFeature != 0 {
+		dst = appendText(dst, `,"feature":`, e.Feature.String())
+	}
+	if has&keyOwn != 0 {
+		dst = appendInt(append(dst, ','), "own", int64(e.Bytes))
+	}
+	if has&keyPeer != 0 {
+		dst = appendInt(append(dst, ','), "peer", int64(e.Limit))
+	}
 	return append(dst, "}\n"...)
 }
 
@@ -112,6 +122,9 @@ func present(e Event) (has key) {
 	}
 	if e.Bytes != 0 {
 		has |= keyLeftOut
+	}
+	if e.Feature == lldp.FeaturePFC {
+		has |= keyOwn | keyPeer
 	}
 	if e.Port != unit.NoPort {
 		has |= keyPG

@@ -24,6 +24,7 @@ import (
 	"softswitch/detect"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
+	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
@@ -116,8 +117,18 @@ const (
 	// Members says how many members of the LAG of Port are up, after the link of Port came up or went
 	// down: what the others carried, or what Port carries from now on, moves. [Port; Bytes: how many]
 	Members
+	// NeighbourLearned says that LLDP has told of a neighbour at Port that was not known, and
+	// NeighbourGone that one said goodbye, was not heard for as long as it had said, or went with the
+	// link. [Port]
+	NeighbourLearned
+	NeighbourGone
+	// DCBXMismatch says that the far end of Port says something else of Feature than this end, by LLDP,
+	// and DCBXAgreed that it no longer does. [Port, Feature; Bytes and Limit: the lossless priorities
+	// here and there, a bit each, if Feature is PFC]
+	DCBXMismatch
+	DCBXAgreed
 
-	lastType = Members
+	lastType = DCBXAgreed
 )
 
 // Event is one event of one node. It contains no pointer.
@@ -129,6 +140,7 @@ type Event struct {
 	Refusal               detect.Refusal
 	Cause                 detect.CauseType
 	Why                   auth.Verdict // of AuthRefused
+	Feature               lldp.Feature // of DCBXMismatch and DCBXAgreed
 	Rank                  uint8        // of Cause, from 1
 	Confidence            uint8        // of Cause, in per cent
 	HasPeriod             bool

@@ -28,7 +28,7 @@ type Log struct {
 }
 
 // key is a set of the keys of a line, one bit each.
-type key uint32
+type key uint64
 
 const (
 	keyTS key = 1 << iota
@@ -60,6 +60,9 @@ const (
 	keyTogether
 	keyWhy
 	keyLeftOut
+	keyFeature
+	keyOwn
+	keyPeer
 
 	keyHead  = keyTS | keyNode | keyID | keyType
 	keyPG    = keyPort | keyPriority
@@ -71,12 +74,13 @@ var keyNames = [...]string{
 	"ts", "node", "id", "type", "port", "port_name", "priority", "out", "out_name", "out_priority",
 	"period", "bytes", "limit", "route", "step", "label", "trigger", "on_loop",
 	"action", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "together", "why", "left_out",
+	"feature", "own", "peer",
 }
 
 func (k key) String() string {
 	var names []string
 	for ; k != 0; k &= k - 1 {
-		names = append(names, keyNames[bits.TrailingZeros32(uint32(k))])
+		names = append(names, keyNames[bits.TrailingZeros64(uint64(k))])
 	}
 	return strings.Join(names, ", ")
 }
@@ -118,6 +122,11 @@ var shapes = [...]shape{
 	AuthBehind:    {"auth_behind", keyPort, 0},
 	Headroom:      {"headroom", keyPG | keyBytes | keyLimit, 0},
 	Members:       {"members", keyPort | keyAmount, 0},
+
+	NeighbourLearned: {"lldp_neighbor", keyPort, 0},
+	NeighbourGone:    {"lldp_neighbor_gone", keyPort, 0},
+	DCBXMismatch:     {"dcbx_mismatch", keyPort | keyFeature, keyOwn | keyPeer},
+	DCBXAgreed:       {"dcbx_agreed", keyPort | keyFeature, 0},
 }
 
 // lastStep is the last step with a name.

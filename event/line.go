@@ -14,6 +14,7 @@ import (
 	"softswitch/detect"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
+	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
@@ -49,6 +50,9 @@ type line struct {
 	Together    *bool     `json:"together"`
 	Why         string    `json:"why"`
 	LeftOut     number    `json:"left_out"`
+	Feature     string    `json:"feature"`
+	Own         number    `json:"own"`
+	Peer        number    `json:"peer"`
 }
 
 type label struct {
@@ -128,6 +132,8 @@ func (l *line) event() (e Event, who whose, err error) {
 	put(&r, keyRoute, l.Route, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyAmount, l.Amount, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyLeftOut, l.LeftOut, 1, math.MaxInt32, &e.Bytes)
+	put(&r, keyOwn, l.Own, 0, math.MaxUint8, &e.Bytes)
+	put(&r, keyPeer, l.Peer, 0, math.MaxUint8, &e.Limit)
 	put(&r, keyFlow, l.Flow, 1, math.MaxUint32, &e.Flow)
 	if l.Type == Cause.String() {
 		e.In = unit.NoPort
@@ -145,6 +151,7 @@ func (l *line) event() (e Event, who whose, err error) {
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
 	choose(&r, keyAction, cmp.Or(l.Action, l.Measure), detect.ActionDrop, detect.ActionRelease, &e.Action)
 	choose(&r, keyWhy, l.Why, auth.Missing, auth.Verdicts-1, &e.Why)
+	choose(&r, keyFeature, l.Feature, lldp.FeaturePFC, lldp.FeatureETS, &e.Feature)
 	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedTooMany, &e.Refusal)
 	if l.OnLoop != nil {
 		r.has |= keyOnLoop
@@ -210,7 +217,7 @@ type integer interface {
 func put[T integer](r *reading, k key, n number, lo, hi int64, dst *T) {
 	if n.there {
 		r.has |= k
-		need(r, keyNames[bits.TrailingZeros32(uint32(k))], n, lo, hi, dst)
+		need(r, keyNames[bits.TrailingZeros64(uint64(k))], n, lo, hi, dst)
 	}
 }
 

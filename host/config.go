@@ -37,6 +37,7 @@ type Config struct {
 	// Congestion, unless nil, is what reliable connections do about congestion.
 	Congestion *Congestion
 	Acts       []Act // in order of time
+	LLDP       LLDP
 	// Bin, unless 0, is the length of the time slots for which arrivals are counted:
 	// see Received.Bins.
 	Bin unit.Time

@@ -11,6 +11,7 @@ import (
 	"softswitch/event"
 	"softswitch/host/roce"
 	"softswitch/internal/pacer"
+	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
@@ -34,6 +35,7 @@ type Host struct {
 	turn   int                      // index of the flow whose turn it is
 	tendAt unit.Time                // until then tend need not look at the active flows
 	wire   pacer.Wire
+	lldp   *lldp.Agent // nil if it does not speak LLDP
 	// patience is how late a frame may be, because of a late driver or while all other flows take their
 	// turn on the wire, without costing its flow its rate: a flow slower than the wire may catch up.
 	patience unit.Time
@@ -181,6 +183,7 @@ func New(cfg Config) (*Host, error) {
 		h.pool = buffer.NewPool(n, n, 0, cfg.SlotBytes)
 	}
 	h.wire.AtOnce = buffer.UsualAtOnce
+	h.lldp = newLLDP(&cfg)
 	h.patience = lateMax*cfg.Granularity + unit.Time(len(cfg.Flows)-1)*cfg.Rate.FrameTime(cfg.MaxFrame)
 	for i, f := range cfg.Flows {
 		s := sender{Flow: f}
@@ -299,6 +302,9 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 		h.event(event.Event{Type: event.LinkDown})
 		h.count.LinkDown++
 	}
+	if h.lldp != nil {
+		h.linkLLDP()
+	}
 	for c := range unit.Priority(unit.Priorities) {
 		h.rx[c].announced, h.open[c] = false, now
 		if h.paused.Has(c) {
@@ -358,7 +364,12 @@ func (h *Host) Counters() *Counters { return &h.count }
 func (h *Host) Config() *Config { return &h.cfg }
 
 // SetMAC sets the host's address if the configuration leaves it to the interface.
-func (h *Host) SetMAC(_ unit.Port, m unit.MAC) { h.cfg.MAC = m }
+func (h *Host) SetMAC(_ unit.Port, m unit.MAC) {
+	h.cfg.MAC = m
+	if h.lldp != nil {
+		h.lldp.SetMAC(m, m)
+	}
+}
 
 // runActs carries out the acts that are due and returns when the next one is.
 func (h *Host) runActs() unit.Time {

@@ -4,6 +4,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/internal/ether"
+	"softswitch/link/lldp"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -19,6 +20,7 @@ const (
 	kindRC
 	kindBadRC // a packet to port 4791 that roce.Parse refuses
 	kindBadICRC
+	kindLLDP
 )
 
 // receiversMax limits the flows for which a host keeps counts.
@@ -32,6 +34,10 @@ func (h *Host) Parse(f *buffer.Frame) {
 	if pfcframe.IsMACControl(f.Data) {
 		f.Data = pfcframe.Pad(f.Data)
 		i.Kind = controlKind(f.Data)
+		return
+	}
+	if h.lldp != nil && lldp.Is(f.Data) {
+		i.Kind = kindLLDP
 		return
 	}
 	etherType, off, _, _, ok := ether.Layer(f.Data)
@@ -81,6 +87,8 @@ func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 			h.count.RC.Malformed++
 		case kindBadICRC:
 			h.count.RC.ICRC++
+		case kindLLDP:
+			h.receiveLLDP(f.Data)
 		case kindBadControl:
 			h.count.Bad++
 		case kindLong:

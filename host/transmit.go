@@ -24,6 +24,10 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 	free := h.wire.At()
 	h.wire.Begin(now, h.cfg.Rate, h.cfg.Granularity)
 	n = h.transmitPauses(fs)
+	if h.lldp != nil {
+		k, at := h.transmitLLDP(fs[n:])
+		n, next = n+k, min(next, at)
+	}
 	n += h.transmitAnswers(fs[n:])
 	for n < len(fs) && h.wire.Ready(now) {
 		s := h.pick()

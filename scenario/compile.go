@@ -263,7 +263,7 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	s := config.Switch{
 		Name: n.Name, ID: uint16(n.ID), MTU: p.Scenario.MTU,
 		Trust: p.Scenario.Trust, Sched: p.Scenario.Sched, Buffer: p.Scenario.Buffer, PFC: p.Scenario.PFC,
-		Detector: p.Scenario.Detector, Response: p.Scenario.Response,
+		Detector: p.Scenario.Detector, Response: p.Scenario.Response, LLDP: p.Scenario.LLDP,
 	}
 	for j := range n.Ports {
 		s.Ports = append(s.Ports, p.port(i, j))
@@ -367,6 +367,7 @@ func (p *Plan) hostConfig(i int) config.Host {
 		Address:    unit.Interface{IP: n.Addr, Bits: uint8(p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Bits)},
 		Gateway:    p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Gateway,
 		GatewayMAC: p.Fabric.GatewayMAC(i),
+		LLDP:       p.Scenario.LLDP,
 		RxBuffer:   cmp.Or(p.Scenario.headroom(topo.End{Node: i}), p.Scenario.RxBuffer),
 	}
 	h.Flows = lists.Map(p.from[i], func(j int) config.Flow { return p.flow(p.Scenario.Flows[j], p.Flows[j]) })

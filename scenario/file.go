@@ -40,6 +40,8 @@ type file struct {
 	// Scheduler is how priorities share the ports of switches, by priority. One that is not named:
 	// dwrr, weight 1.
 	Scheduler config.Scheds `yaml:"scheduler" schema:",keys=0..7"`
+	// LLDP is what switches and hosts tell their neighbours of themselves; default nothing.
+	LLDP *config.LLDP `yaml:"lldp"`
 	// Auth is how switches authenticate what they say to each other on a link: pauses, labels
 	// and messages (docs/format/auth.md).
 	Auth auth.Mode `yaml:"auth" schema:"off|accept|strict,default=off"`
@@ -374,6 +376,10 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		s.Auth = p.auth(f.Auth, f.Topology.Overrides)
 		p.Fault("detector", s.DetectorFits(known.Fits))
 		s.PortSched = p.scheds(f.Topology.Overrides)
+	}
+	if s.LLDP = f.LLDP; s.LLDP != nil {
+		schema.Fill(s.LLDP)
+		config.CheckLLDP(p.Doc, s.LLDP)
 	}
 	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
 	p.profile(s, f.Platform, f.Host)

@@ -52,6 +52,7 @@ type Scenario struct {
 	// Sched is the scheduler of switches, PortSched what their ports at a link have of their own.
 	Sched     config.Scheds
 	PortSched map[topo.End]config.Scheds
+	LLDP      *config.LLDP
 	Routes    []Override
 	// Dead are hosts for which their switch has an ARP entry but no MAC entry, so it
 	// floods their frames (Guo et al., "RDMA over Commodity Ethernet at Scale", section

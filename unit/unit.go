@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 )
 
 // Time is a point on, or a span of, the machine's clock in nanoseconds: live it
@@ -111,6 +112,18 @@ func (s *PrioritySet) Add(c Priority) { *s |= 1 << (c & 7) }
 
 // First is the lowest priority of the set, which is not empty.
 func (s PrioritySet) First() Priority { return Priority(bits.TrailingZeros8(uint8(s))) }
+
+// String is the priorities: "3, 4", or "none".
+func (s PrioritySet) String() string {
+	if s == 0 {
+		return "none"
+	}
+	text := strconv.Itoa(int(s.First()))
+	for rest := s & (s - 1); rest != 0; rest &= rest - 1 {
+		text += ", " + strconv.Itoa(int(rest.First()))
+	}
+	return text
+}
 
 // Len is the number of priorities in the set.
 func (s PrioritySet) Len() int { return bits.OnesCount8(uint8(s)) }

@@ -60,6 +60,7 @@ Exit status: 0 all files are valid; 1 one of them is not; 2 one could not be rea
 				all = append(all, validate.Check(cli.Called(file), data, set...))
 				done()
 			}
+			all.TellMismatches()
 			if len(unread) == 0 {
 				return cli.PrintJudged(all, all.OK(), asJSON)
 			}
@@ -119,8 +120,8 @@ func decodeCommand() *cobra.Command {
 	var keysFile, scenario string
 	c := &cobra.Command{
 		Use:   "decode FILE|-",
-		Short: "Print the PFC and ITSY frames of a pcap or pcapng",
-		Long: `Print the PFC, 802.3x PAUSE and ITSY message frames of a capture, a line each,
+		Short: "Print the PFC, ITSY and LLDP frames of a pcap or pcapng",
+		Long: `Print the PFC, 802.3x PAUSE, ITSY message and LLDP frames of a capture, a line each,
 and count the others. "-" reads standard input, also from a capture in progress.
 
 Labels call a port by numbers, such as 9.2. Captures of softswitch have its name;

@@ -422,6 +422,7 @@ func (s *soak) look() {
 		{"show", "deadlock"},
 		{"show", "queue", "counters"},
 		{"show", "auth"},
+		{"show", "lldp", "neighbors"},
 		{"show", "itsy", "labels"},
 		{"lab", "inspect"},
 		{"lab", "impair"},

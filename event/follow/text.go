@@ -5,32 +5,36 @@ import (
 	"strings"
 
 	"softswitch/event"
+	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
 // texts are those of events that no detector or response is told of. In braces stand fields of the event;
 // {repeated} says how often a pause was repeated before it, if the log has no event of that.
 var texts = map[event.Type]string{
-	event.XOFF:          "priority group {priority group} XOFF: holds {bytes} bytes, the last queued at {queue} {period}",
-	event.Headroom:      "priority group {priority group} has {bytes} bytes in its headroom, and {limit} outside",
-	event.XON:           "priority group {priority group} XON: holds {bytes} bytes {period}",
-	event.PauseSent:     "pause sent for {priority group} {period}",
-	event.ResumeSent:    "resume sent for {priority group} {period}{repeated}",
-	event.RefreshSent:   "pause repeated for {priority group} {period}{repeated}",
-	event.Refreshed:     "queue {queue}: its pause is repeated {period}{repeated}",
-	event.Resumed:       "queue {queue} resumed{repeated}",
-	event.Expired:       "queue {queue} goes on: its pause ran out{repeated}",
-	event.Held:          "paused queue {queue} holds {bytes} bytes of priority group {priority group} (XON {limit})",
-	event.StrongCreated: "wait begins: priority group {priority group}, queue {queue}, {bytes} bytes (XON {limit})",
-	event.StrongRemoved: "wait ends: priority group {priority group}, queue {queue}, {bytes} bytes (XON {limit})",
-	event.HostStorm:     "storm: pauses for {priority group} without end",
-	event.HostStormOver: "the storm of pauses for {priority group} is over",
-	event.HostSlow:      "slow: drains {bytes} kbit/s",
-	event.HostSlowOver:  "slow no more",
-	event.LinkUp:        "link {port} up",
-	event.LinkDown:      "link {port} down",
-	event.Members:       "members of the PortChannel of {port} that are up: {bytes}",
-	event.Rerouted:      "route {bytes} rerouted to backup port {out}",
+	event.XOFF:             "priority group {priority group} XOFF: holds {bytes} bytes, the last queued at {queue} {period}",
+	event.Headroom:         "priority group {priority group} has {bytes} bytes in its headroom, and {limit} outside",
+	event.XON:              "priority group {priority group} XON: holds {bytes} bytes {period}",
+	event.PauseSent:        "pause sent for {priority group} {period}",
+	event.ResumeSent:       "resume sent for {priority group} {period}{repeated}",
+	event.RefreshSent:      "pause repeated for {priority group} {period}{repeated}",
+	event.Refreshed:        "queue {queue}: its pause is repeated {period}{repeated}",
+	event.Resumed:          "queue {queue} resumed{repeated}",
+	event.Expired:          "queue {queue} goes on: its pause ran out{repeated}",
+	event.Held:             "paused queue {queue} holds {bytes} bytes of priority group {priority group} (XON {limit})",
+	event.StrongCreated:    "wait begins: priority group {priority group}, queue {queue}, {bytes} bytes (XON {limit})",
+	event.StrongRemoved:    "wait ends: priority group {priority group}, queue {queue}, {bytes} bytes (XON {limit})",
+	event.HostStorm:        "storm: pauses for {priority group} without end",
+	event.HostStormOver:    "the storm of pauses for {priority group} is over",
+	event.HostSlow:         "slow: drains {bytes} kbit/s",
+	event.HostSlowOver:     "slow no more",
+	event.LinkUp:           "link {port} up",
+	event.LinkDown:         "link {port} down",
+	event.NeighbourLearned: "LLDP: a neighbour at {port} is new",
+	event.NeighbourGone:    "LLDP: a neighbour at {port} is gone",
+	event.DCBXAgreed:       "DCBX: the two ends of the link of {port} agree again on {feature}",
+	event.Members:          "members of the PortChannel of {port} that are up: {bytes}",
+	event.Rerouted:         "route {bytes} rerouted to backup port {out}",
 }
 
 // Text describes the event for people, in one line, without the time and the node; name gives
@@ -47,10 +51,15 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 		text = "queue {queue} paused {period}{repeated}"
 	case e.Type == event.Paused:
 		text = "queue {queue} paused{repeated}"
+	case e.Type == event.DCBXMismatch:
+		text = "DCBX: the two ends of the link of {port} disagree on {feature}"
+		if e.Feature == lldp.FeaturePFC {
+			text += fmt.Sprintf(": %s here, %s there", unit.PrioritySet(e.Bytes), unit.PrioritySet(e.Limit))
+		}
 	case !ok:
 		return e.detectorText(pg, queue, name)
 	}
-	return strings.NewReplacer("{priority group}", pg, "{queue}", queue, "{port}", e.name(e.Port), "{out}", e.name(e.Out),
+	return strings.NewReplacer("{priority group}", pg, "{queue}", queue, "{port}", e.name(e.Port), "{out}", e.name(e.Out), "{feature}", e.Feature.Says(),
 		"{bytes}", fmt.Sprint(e.Bytes), "{limit}", fmt.Sprint(e.Limit), "{period}", period, "{repeated}", repeated).Replace(text)
 }
 

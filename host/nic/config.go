@@ -39,6 +39,7 @@ func build(c *Config) (dataplane.Config, error) {
 		{Name: "stack", FacesStack: true},
 	}
 	d.Plain = true
+	d.LLDP = dataplane.LLDP{Interval: c.LLDP.Interval, Port: c.LLDP.Port, Station: true}
 	d.MaxFrame, d.SlotBytes = c.MaxFrame, buffer.SlotBytes(c.MaxFrame+ether.VLANLen)
 	d.Quanta, d.Refresh, d.Granularity, d.Batch = c.Quanta, c.Refresh, c.Granularity, c.Batch
 	headroom, pause := c.RxBuffer/4, c.RxBuffer/4*3

@@ -69,7 +69,7 @@ func (n *NIC) Work(ev []event.Event) (unit.PortSet, []event.Event) {
 // plain is e as a host logs it; ok is false if a host does not log it.
 func plain(e event.Event) (_ event.Event, ok bool) {
 	switch e.Type {
-	case event.LinkUp, event.LinkDown:
+	case event.LinkUp, event.LinkDown, event.NeighbourLearned, event.NeighbourGone, event.DCBXMismatch, event.DCBXAgreed:
 		return e, e.Port == Wire
 	case event.Paused, event.Resumed, event.Expired:
 		e.Period, e.HasPeriod = 0, false

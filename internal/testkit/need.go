@@ -16,6 +16,7 @@ var packages = map[string]string{
 	"diffutils":        "diff",
 	"docker.io":        "docker",
 	"golang-go":        "go",
+	"lldpd":            "lldpcli",
 	"iproute2":         "ip",
 	"iputils-ping":     "ping",
 	"mawk":             "awk",

@@ -1,5 +1,5 @@
 // Package decode prints the flow control of a capture: each PFC frame, 802.3x
-// PAUSE and message (ITSY or CLCM) of a pcap or pcapng file, one line each.
+// PAUSE and message (ITSY or CLCM) of a pcap or pcapng file, one line each, and each frame of LLDP.
 //
 //	reader --> open: by magic --> frames --> read: untag, parse --> Record --> line
 //	           pcap | pcapng                                                  text | JSON
@@ -98,7 +98,7 @@ func (p *printer) printAll(src source) error {
 			p.count.other++
 			continue
 		}
-		if p.witness != nil && rec.Kind != KindMalformed && len(rec.VLAN) == 0 {
+		if p.witness != nil && rec.Kind != KindMalformed && rec.Kind != KindLLDP && len(rec.VLAN) == 0 {
 			v, link := p.witness.Judge(f.data)
 			rec.Auth = &Auth{Verdict: v.String(), Link: link}
 		}
@@ -148,6 +148,9 @@ func (c *counts) summary() string {
 		unit.Count(c.frames, "frame"), c.of[KindPFC], c.of[KindPause], unit.Count(c.of[KindITSY]+c.of[KindDiagnosis], "ITSY message"), c.of[KindMalformed], c.other)
 	if n := c.of[KindCLCM]; n > 0 {
 		s += fmt.Sprintf("; %d CLCM", n)
+	}
+	if n := c.of[KindLLDP]; n > 0 {
+		s += fmt.Sprintf("; %d LLDP", n)
 	}
 	if c.badTLV > 0 {
 		s += fmt.Sprintf("; %d PFC with padding that is no ITSY TLV", c.badTLV)

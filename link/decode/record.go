@@ -8,6 +8,7 @@ import (
 
 	"softswitch/detect/itsy"
 	"softswitch/itsyhdr"
+	"softswitch/link/lldp"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -22,6 +23,7 @@ const (
 	KindITSY      Kind = "itsy"      // a message frame
 	KindCLCM      Kind = "clcm"      // a message frame of Loop Breaker or Deadlock Breaker
 	KindDiagnosis Kind = "diagnosis" // a message frame with a lap or a quest
+	KindLLDP      Kind = "lldp"      // to the nearest bridge
 	KindMalformed Kind = "malformed"
 )
 
@@ -40,6 +42,7 @@ type Record struct {
 	ITSY       *TLV       `json:"itsy,omitempty"`       // KindITSY, and KindPFC with a TLV in its padding
 	CLCM       *CLCM      `json:"clcm,omitempty"`       // KindCLCM
 	Diagnosis  *Diagnosis `json:"diagnosis,omitempty"`  // KindDiagnosis
+	LLDP       *LLDP      `json:"lldp,omitempty"`       // KindLLDP
 	Padding    string     `json:"padding,omitempty"`    // KindPFC: why its padding, not all zero, is no TLV
 	Reason     string     `json:"reason,omitempty"`     // KindMalformed: what is wrong
 	Auth       *Auth      `json:"auth,omitempty"`       // with Options.Keys
@@ -98,7 +101,7 @@ func read(f *captured) (Record, bool) {
 	}
 	b, tags := untag(f.data)
 	control := pfcframe.IsMACControl(b)
-	if !control && !itsyhdr.IsMessage(b) {
+	if !control && !itsyhdr.IsMessage(b) && !lldp.Is(b) {
 		return Record{}, false
 	}
 	rec := Record{Interface: f.iface, VLAN: tags, Time: formatTime(f.at)}
@@ -110,6 +113,8 @@ func read(f *captured) (Record, bool) {
 		rec.malformed(fmt.Sprintf("only %d of its %d bytes were captured", len(f.data), f.length))
 	case control:
 		rec.readControl(pfcframe.Pad(b))
+	case lldp.Is(b):
+		rec.readLLDP(b)
 	default:
 		rec.readMessage(b)
 	}

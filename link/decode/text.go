@@ -56,6 +56,8 @@ func (rec Record) content() string {
 		return s
 	case KindPause:
 		return "802.3x PAUSE " + quanta(*rec.Quanta)
+	case KindLLDP:
+		return "LLDP " + rec.LLDP.String()
 	case KindITSY, KindDiagnosis, KindCLCM:
 		return messageName(rec.said) + " " + rec.named(rec.said.String())
 	}

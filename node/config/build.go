@@ -48,6 +48,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	c.Buffer = s.BuildBuffer()
 	s.buildPrevention(&c)
 	s.buildECN(&c)
+	c.LLDP = s.buildLLDP()
 	for _, n := range s.Subnets {
 		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: n.Prefix.Prefix, Gateway: n.Gateway.Netip(), Ports: portSet(n.Ports), Flood: portSet(n.Flood)})
 	}
@@ -94,7 +95,7 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 		Rate: h.Port.Rate, Lossless: prioritySet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
 		HeedPause: h.PFC.heeds(h.Port),
 		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
-		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin,
+		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin, LLDP: h.buildLLDP(),
 	}
 	for _, f := range h.Flows {
 		c.Flows = append(c.Flows, host.Flow{
@@ -133,6 +134,7 @@ func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 		Lossless: prioritySet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
 		HeedPause: h.PFC.heeds(h.Port),
 		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
+		LLDP: h.buildLLDP(),
 	}
 }
 

@@ -36,6 +36,7 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 		d.Faultf("port", "static_th, xon_offset and xoff are of a switch's port; a host has rx_buffer")
 	}
 	checkPFC(d, h.PFC, []Port{h.Port})
+	CheckLLDP(d, h.LLDP)
 	mtu := CheckMTU(d, "mtu", h.MTU)
 	CheckRxBuffer(d, "rx_buffer", h.RxBuffer, mtu)
 	d.Within("rx_slack", h.RxSlack, 0, 1<<30-min(h.RxBuffer, 1<<30))

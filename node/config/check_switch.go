@@ -22,6 +22,7 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 		d.Within(path, s.DSCPMap[dscp], 0, unit.Priorities-1)
 	}
 	checkPFC(d, s.PFC, s.Ports)
+	CheckLLDP(d, s.LLDP)
 	warnings = checkBuffer(d, &s.Buffer, CheckMTU(d, "mtu", s.MTU))
 	checkPrevention(d, s)
 	warnings = append(warnings, checkECN(d, s)...)

@@ -72,6 +72,8 @@ type Switch struct {
 	Limits []Limit `yaml:"limits,omitempty"`
 	// ECN marks frames so that their senders slow down; default: none are marked.
 	ECN *ECN `yaml:"ecn,omitempty"`
+	// LLDP is what it tells its neighbours of itself; default nothing.
+	LLDP *LLDP `yaml:"lldp,omitempty"`
 	// HashSeed is mixed into the ECMP hash, and gives ECN its chance; default the ID.
 	HashSeed uint32 `yaml:"hash_seed,omitempty" schema:"0..4294967295"`
 	// Delay is the longest of any link between switches of the fabric, by which a detector
@@ -290,6 +292,8 @@ type Host struct {
 	Peers []Peer `yaml:"peers,omitempty"`
 	// Congestion is what its flows of transport rc do about congestion; default nothing.
 	Congestion *Congestion `yaml:"congestion,omitempty"`
+	// LLDP is what it tells the switch of itself; default nothing.
+	LLDP *LLDP `yaml:"lldp,omitempty"`
 	// Acts are the host's misbehaviours, in order of time.
 	Acts []Act `yaml:"acts,omitempty"`
 	// Bin is the length of the time slots for which arrivals are counted; 0s turns this

@@ -67,7 +67,7 @@ type ArrivalLoss struct {
 func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 	c, wire, stack := n.Config(), n.Counters(nic.Wire), n.Counters(nic.Stack)
 	out := NIC{
-		Host:  Host{Name: c.Name, ID: uint16(c.ID), Sent: []host.Sent{}, Received: []host.Received{}, Counters: n.HostCounters(), Link: links[nic.Wire]},
+		Host:  Host{Name: c.Name, ID: uint16(c.ID), Sent: []host.Sent{}, Received: []host.Received{}, Counters: n.HostCounters(), Link: links[nic.Wire], LLDP: takeLLDP(dataplane.LLDPOf(n.Switch, nic.Wire))},
 		Drain: n.Drain(), Stack: links[nic.Stack],
 	}
 	for priority := range unit.Priority(unit.Priorities) {

@@ -169,6 +169,8 @@ type Port struct {
 	Link          link.Stats              `json:"link"`
 	// Auth is how it authenticates its far end, nil if it does not.
 	Auth *Auth `json:"auth,omitempty"`
+	// LLDP is what it says and hears by LLDP, nil if it does not speak it.
+	LLDP *LLDP `json:"lldp,omitempty"`
 }
 
 // Auth is one end of an authenticated link.
@@ -203,12 +205,20 @@ func (p Port) refused() (n uint64) {
 
 // Sent is how many frames left by the port, each priority of a PFC frame counted as one.
 func (p Port) Sent() uint64 {
-	return total(p.TxFrames, p.TxPause, p.TxResume, p.TxRefresh) + p.Messages[1]
+	n := total(p.TxFrames, p.TxPause, p.TxResume, p.TxRefresh) + p.Messages[1]
+	if p.LLDP != nil {
+		n += p.LLDP.Sent
+	}
+	return n
 }
 
 // Came is how many frames came in by the port, counted as Sent counts them.
 func (p Port) Came() uint64 {
-	return total(p.RxFrames, p.RxDropped, p.RxPause, p.RxResume) + p.Drops[dataplane.DropPoliced.String()] + p.Messages[0] + p.refused()
+	n := total(p.RxFrames, p.RxDropped, p.RxPause, p.RxResume) + p.Drops[dataplane.DropPoliced.String()] + p.Messages[0] + p.refused()
+	if p.LLDP != nil {
+		n += p.LLDP.Received
+	}
+	return n
 }
 
 func total(counts ...[unit.Priorities]uint64) (n uint64) {
@@ -285,6 +295,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 	if lag := s.Config().LAGOf(n); lag != nil {
 		p.PortChannel = lag.Name
 	}
+	p.LLDP = takeLLDP(dataplane.LLDPOf(s, n))
 	for c := range unit.Priority(unit.Priorities) {
 		q := s.Queue(n, c)
 		p.Queue[c] = Queue{Bytes: q.Bytes(), Watermark: q.Watermark()}
@@ -340,6 +351,8 @@ type Host struct {
 	LosslessLost uint64 `json:"lossless_lost"`
 	Loss
 	Link link.Stats `json:"link"`
+	// LLDP is what it says and hears by LLDP, nil if it does not speak it.
+	LLDP *LLDP `json:"lldp,omitempty"`
 	Live
 }
 
@@ -349,7 +362,7 @@ const FlowsFull = "flows_full"
 // TakeHost takes a snapshot of h; l is the statistics of its link.
 func TakeHost(h *host.Host, l link.Stats) Host {
 	c, k := h.Config(), h.Counters()
-	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k, Link: l}
+	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k, Link: l, LLDP: takeLLDP(h.LLDP())}
 	for priority := range unit.Priority(unit.Priorities) {
 		if !c.Lossless.Has(priority) {
 			continue

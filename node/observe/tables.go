@@ -180,13 +180,7 @@ func takeBuffer(c buffer.Config) Buffer {
 
 // lossless are the lossless priorities, in order.
 func lossless(c *dataplane.Config) []int {
-	priorities := []int{}
-	for priority := range unit.Priorities {
-		if c.Buffer.Lossless.Has(unit.Priority(priority)) {
-			priorities = append(priorities, priority)
-		}
-	}
-	return priorities
+	return priorities(c.Buffer.Lossless)
 }
 
 // Labels are the labels at a port and priority: In came with the active pause of the

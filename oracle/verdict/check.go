@@ -37,9 +37,9 @@ func (v *Verdict) check(want scenario.Expect) {
 	}
 	switch {
 	case want.LosslessLost == nil && v.LosslessLost > 0:
-		miss("NOT lossless: %s lost: %s", unit.Count(v.LosslessLost, "lossless frame"), v.lossText())
+		miss("NOT lossless: %s lost: %s", unit.Count(v.LosslessLost, "lossless frame"), v.whyText())
 	case want.LosslessLost != nil && v.LosslessLost > *want.LosslessLost:
-		miss("lossless_lost: %s (%s), expected at most %d", unit.Count(v.LosslessLost, "frame"), v.lossText(), *want.LosslessLost)
+		miss("lossless_lost: %s (%s), expected at most %d", unit.Count(v.LosslessLost, "frame"), v.whyText(), *want.LosslessLost)
 	}
 	v.checkStarved(want.Starved, miss)
 	if v.PFC.XOFF < want.MinXOFF {

@@ -57,6 +57,7 @@ func Of(r Run) *Verdict {
 	v.count(r.Plan, r.Switches, r.Hosts)
 	v.countAuth(r.Switches)
 	v.countStarved(r.Plan, r.Switches)
+	v.countDCBX(r.Switches, r.Hosts)
 	v.countCompletion(r.Hosts, func(host string) unit.Time {
 		if end, other := r.Ends[host]; other {
 			return end

@@ -184,6 +184,15 @@ func (v *Verdict) lossText() string {
 	return strings.Join(parts, ", ")
 }
 
+// whyText is lossText, and what may be the reason.
+func (v *Verdict) whyText() string {
+	text := v.lossText()
+	if all := v.disagree(); len(all) > 0 {
+		text += "; " + all[0].String()
+	}
+	return text
+}
+
 // writeLoss writes where lossless frames were lost and why.
 func (v *Verdict) writeLoss(t *table) {
 	if v.LosslessLost == 0 {

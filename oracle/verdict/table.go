@@ -52,6 +52,7 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	t.line("detector    %s, %d bytes of state in a switch (buffer manager: %d)", unit.Count(v.ControlMessages, "control message"), v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
 	v.writeAuth(&t)
 	v.writeLAGs(&t)
+	v.writeDCBX(&t)
 	v.writeMachine(&t)
 	t.line("")
 	v.writeConclusion(&t)

@@ -119,6 +119,9 @@ type Verdict struct {
 	// Starved are the lossless queues that others kept from sending, the longest first; absent if there
 	// are none.
 	Starved []Starved `json:"starved,omitempty"`
+	// DCBX are the ends of links of which the far end said something else by LLDP; absent if there
+	// are none.
+	DCBX []DCBXFault `json:"dcbx,omitempty"`
 
 	// Killed are the switches that the scenario killed. Frames they held, or that
 	// reached them afterwards, are counted nowhere.

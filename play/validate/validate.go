@@ -30,6 +30,8 @@ type File struct {
 	LiveOnly string `json:"live_only,omitempty"`
 	// Slow is the --slow that a live lab needs for a valid scenario; 0 for none.
 	Slow int `json:"slow,omitempty"`
+
+	node *node // of a switch or a host without faults
 }
 
 // Files are files that were checked.
@@ -66,16 +68,19 @@ func Check(name string, data []byte, settings ...strictyaml.Setting) File {
 	case "switch":
 		var s config.Switch
 		s, warnings, err = config.LoadSwitch(name, data, settings...)
+		f.node = nodeOfSwitch(name, &s)
 		f.About = fmt.Sprintf("%s, %s, %s", s.Name, unit.Count(len(s.Ports), "port"), unit.Count(len(s.Routes), "route"))
 	case "host":
 		var h config.Host
 		h, err = config.LoadHost(name, data, settings...)
+		f.node = nodeOfHost(name, &h)
 		f.About = fmt.Sprintf("%s, %s, %s", h.Name, h.Address, unit.Count(len(h.Flows), "flow"))
 	default:
 		warnings, err = f.scenario(data, settings)
 	}
 	f.Warnings = append(f.Warnings, warnings...)
 	if f.OK = err == nil; !f.OK {
+		f.node = nil
 		f.About, f.Faults = "", f.faultsOf(err)
 	}
 	return f

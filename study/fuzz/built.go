@@ -12,6 +12,7 @@ const (
 var builtParts = []func(*maker){
 	(*maker).lags,
 	(*maker).schedulers,
+	(*maker).speak,
 }
 
 // built draws them. The fabric, its traffic and its thresholds are there.

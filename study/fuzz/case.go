@@ -71,6 +71,7 @@ type Case struct {
 	Sched string // the scenario's key scheduler, "" for none
 
 	Congestion Congestion // of mode RDMA
+	LLDP       unit.Time  // interval of frames of LLDP, 0 for none
 	Auth       string     // how links are authenticated, as the scenario's key has it; "" is off
 
 	Routes   []Route
@@ -164,6 +165,9 @@ func (c *Case) Text(detector, comment string) []byte {
 	fmt.Fprintf(&b, "name: %s\ndetector: %s\n", c.Name(), detector)
 	if c.Auth != "" {
 		fmt.Fprintf(&b, "auth: %s\n", c.Auth)
+	}
+	if c.LLDP > 0 {
+		fmt.Fprintf(&b, "lldp: {interval: %s}\n", span(c.LLDP))
 	}
 	b.WriteString("\n")
 	c.writeTopology(&b)

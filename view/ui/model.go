@@ -34,19 +34,20 @@ type model struct {
 	now    unit.Time // of the last event
 
 	stuck     *oracle.Stuck
-	since     unit.Time            // the onset of stuck, if it is not empty
-	opening   unit.Time            // since when something waits that opens by itself
-	last      *oracle.Stuck        // the last that was not empty, of a deadlock that is over
-	lastFor   unit.Time            // how long that lasted
-	lastAt    unit.Time            // when it was over
-	again     int                  // how often deadlocks formed, each soon after the one before was over
-	breaker   string               // the last action on a deadlock that made its loop move, "" for none
-	lingers   unit.Time            // how long that is still told of
-	paused    []bool               // by direction and priority
-	down      []bool               // by direction: the port that it leaves is down
-	silent    []bool               // by node
-	storming  []int                // by node: priorities that it pauses without end
-	slow      map[int]unit.Rate    // by node: hosts that drain slowly, and how fast
+	since     unit.Time         // the onset of stuck, if it is not empty
+	opening   unit.Time         // since when something waits that opens by itself
+	last      *oracle.Stuck     // the last that was not empty, of a deadlock that is over
+	lastFor   unit.Time         // how long that lasted
+	lastAt    unit.Time         // when it was over
+	again     int               // how often deadlocks formed, each soon after the one before was over
+	breaker   string            // the last action on a deadlock that made its loop move, "" for none
+	lingers   unit.Time         // how long that is still told of
+	paused    []bool            // by direction and priority
+	down      []bool            // by direction: the port that it leaves is down
+	silent    []bool            // by node
+	storming  []int             // by node: priorities that it pauses without end
+	slow      map[int]unit.Rate // by node: hosts that drain slowly, and how fast
+	differs   map[mismatchOf]string
 	pgs       []pg                 // by direction and priority: the priority group at its far end, by its events
 	waits     map[edge]hold        // what waits where
 	actions   map[Action]unit.Time // in effect, since when
@@ -114,7 +115,7 @@ func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 		pgs: make([]pg, len(w.far)*unit.Priorities), waits: map[edge]hold{}, actions: map[Action]unit.Time{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
 		truly: map[int]bool{}, namedFlows: map[detect.FlowID]bool{}, namedHosts: map[int]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
-		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: map[int]unit.Rate{}, snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
+		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: map[int]unit.Rate{}, differs: map[mismatchOf]string{}, snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
 	}
 }
@@ -171,6 +172,8 @@ func (m *model) add(e oracle.Entry) {
 		m.held(e)
 	case event.LinkUp, event.LinkDown:
 		m.link(e)
+	case event.DCBXMismatch, event.DCBXAgreed:
+		m.dcbx(e)
 	case event.Rerouted:
 		if at, ok := m.out(e); ok {
 			m.tell(e.At, "link", "%s sends by its backup %s", m.name(e.Node), m.w.arrow(at.Dir))
@@ -222,6 +225,7 @@ func (m *model) forget(e oracle.Entry) {
 		}
 		return slices.Contains(away, k.Dir)
 	})
+	maps.DeleteFunc(m.differs, func(k mismatchOf, _ string) bool { return slices.Contains(away, k.dir) })
 	m.tell(e.At, "restart", "%s restarted", m.name(e.Node))
 }
 
@@ -407,6 +411,7 @@ func (m *model) state(at unit.Time) State {
 	s.Down = below(len(m.w.links), func(i int) bool { return m.isDown(2*i) || m.isDown(2*i+1) })
 	s.Silent = below(len(m.silent), func(i int) bool { return m.silent[i] })
 	s.Storms = below(len(m.storming), func(i int) bool { return m.storming[i] > 0 })
+	s.Mismatches = m.mismatches()
 	s.SlowHosts = slices.Sorted(maps.Keys(m.slow))
 	paused := below(len(m.paused), func(i int) bool { return m.paused[i] })
 	s.Paused = lists.Map(paused, func(i int) At { return At{i / unit.Priorities, i % unit.Priorities} })

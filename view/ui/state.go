@@ -81,13 +81,15 @@ type State struct {
 	T float64 `json:"t"`
 	// Load is the traffic of each direction since the state before, in percent of its
 	// rate, at most 100.
-	Load      []int   `json:"load"`
-	Down      []int   `json:"down,omitempty"`       // links
-	Silent    []int   `json:"silent,omitempty"`     // nodes that do not answer
-	Storms    []int   `json:"storms,omitempty"`     // hosts that pause without end
-	SlowHosts []int   `json:"slow_hosts,omitempty"` // hosts that drain slowly
-	Paused    []At    `json:"paused,omitempty"`     // queues
-	Groups    []Group `json:"groups,omitempty"`     // ingress priority groups that hold bytes
+	Load      []int `json:"load"`
+	Down      []int `json:"down,omitempty"`       // links
+	Silent    []int `json:"silent,omitempty"`     // nodes that do not answer
+	Storms    []int `json:"storms,omitempty"`     // hosts that pause without end
+	SlowHosts []int `json:"slow_hosts,omitempty"` // hosts that drain slowly
+	// Mismatches are ends of links whose far ends say something else of their priorities.
+	Mismatches []Mismatch `json:"mismatches,omitempty"`
+	Paused     []At       `json:"paused,omitempty"` // queues
+	Groups     []Group    `json:"groups,omitempty"` // ingress priority groups that hold bytes
 	// Deadlock is the truth: the largest stuck set, or the last one for a while after it
 	// ended; else nil.
 	Deadlock *Deadlock `json:"deadlock,omitempty"`

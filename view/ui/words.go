@@ -87,6 +87,9 @@ func (m *model) words(s *State) string {
 		names := lists.Map(s.Down, func(l int) string { return m.w.links[l].Name })
 		tell("Down: %s.", strings.Join(names, ", "))
 	}
+	for _, x := range s.Mismatches {
+		tell("%s.", strings.ToUpper(x.Text[:1])+x.Text[1:])
+	}
 	if text := droppedText(s.DroppedOf); text != "" {
 		parts = append(parts, text)
 	}

@@ -44,6 +44,7 @@ and how often such an answer was right in simulations.`, show.Causes()),
 		below("itsy", "The deadlock detector", leaf(s, "labels", "Current labels of pause frames, in and out", `The label of the latest pause frame of every queue that is paused (in) and of
 every priority group that is XOFF (out). A label that returns to the switch that
 created it has gone round a loop.`, show.Labels())),
+		s.lldp(),
 		leaf(s, "auth", "Authenticated links, and the frames refused on them", "", show.Authentication()), s.interfaces(),
 		leaf(s, "route", "Routes, their ports in use, and their backups", "", show.Routes()),
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
@@ -127,6 +128,15 @@ paused, for how long in total, and how long the latest pause lasted or has laste
 	counters.Flags().BoolVar(&history, "history", false, "show the effect of received pauses on the queues")
 	priority := leaf(s, "priority", "Lossless priorities by interface", "", show.LosslessPriorities())
 	return below("pfc", "PFC counters and priorities", counters, priority)
+}
+
+func (s *shower) lldp() *cobra.Command {
+	neighbors := leaf(s, "neighbors", "Who is at the far ends of links", `Who is at the far ends of links, as they say by LLDP: the system, its port, what it is, and
+the description of its port. A switch speaks LLDP if its file has the key lldp.`, show.LLDPNeighbours())
+	dcbx := leaf(s, "dcbx", "Lossless priorities and ETS of both ends of links", `What the two ends of links say of their priorities by LLDP: those that are lossless, whether
+the far end is willing to take those of this end, and by ETS the share of a link that a
+priority has, or strict. MISMATCH says of what they say different things.`, show.LLDPDCBX())
+	return below("lldp", "Neighbors and their priorities, by LLDP and DCBX", neighbors, dcbx)
 }
 
 func (s *shower) pfcwdConfig() *cobra.Command {

@@ -73,6 +73,11 @@ function drawBadges(s) {
       el("title", {}, `${arrow(d)} is paused, priority ${list.join(", ")}`),
       el("rect", { class: "pause-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "pause-text", y: 4.5 }, text));
   }
+  for (const m of s.mismatches || []) {
+    badge(along(lanes[m.d], 0.15), 48, 18, { "data-mismatch": m.w },
+      el("title", {}, m.t),
+      el("rect", { class: "action-badge", x: -24, y: -9, width: 48, height: 18, rx: 4 }), el("text", { class: "action-text", y: 4 }, "≠ " + m.w));
+  }
   for (const m of s.actions || []) {
     const w = 12 + 6.6 * m.w.length;
     badge(along(lanes[m.d], 0.5), w, 18, { "data-action": m.w },

@@ -1,0 +1,111 @@
+package lldp
+
+import "softswitch/unit"
+
+// The TLVs of DCBX are organizationally specific, of IEEE 802.1 (IEEE 802.1Q, annex D): its OUI,
+// a subtype, and then
+//
+//	ETS Configuration   octet 0: willing 1 bit, credit-based shaper 1, reserved 3, most traffic classes 3
+//	09, 21 octets       1 to 4: the class of each priority, 4 bits each, priority 0 in the high bits
+//	                    5 to 12: bandwidth in per cent of each class; 13 to 20: its algorithm
+//	ETS Recommendation  the same, with octet 0 reserved
+//	0A, 21 octets
+//	PFC Configuration   octet 0: willing 1 bit, MBC 1, reserved 2, capability 4
+//	0B, 2 octets        octet 1: the priorities that PFC is enabled for, priority 7 in the high bit
+const (
+	subtypeETS        = 0x09
+	subtypeRecommends = 0x0a
+	subtypePFC        = 0x0b
+
+	lenETS = 21
+	lenPFC = 2
+)
+
+// oui is that of IEEE 802.1.
+var oui = [3]byte{0x00, 0x80, 0xc2}
+
+// tlvs are the values of the TLVs that say d.
+func (d *DCBX) tlvs() (all [][]byte) {
+	add := func(subtype byte, octets ...byte) {
+		all = append(all, append([]byte{oui[0], oui[1], oui[2], subtype}, octets...))
+	}
+	if d.ETS != nil {
+		add(subtypeETS, d.ETS.octets(bit(d.ETS.Willing, 7)|bit(d.ETS.CreditBased, 6)|d.ETS.Max&7)...)
+	}
+	if d.Recommends != nil {
+		add(subtypeRecommends, d.Recommends.octets(0)...)
+	}
+	if p := d.PFC; p != nil {
+		add(subtypePFC, bit(p.Willing, 7)|bit(p.MBC, 6)|p.Cap&15, byte(p.Enable))
+	}
+	return all
+}
+
+// bit is b as bit n.
+func bit(b bool, n int) byte {
+	if b {
+		return 1 << n
+	}
+	return 0
+}
+
+// octets are those of a TLV of ETS, which begins with first.
+func (e *ETS) octets(first byte) []byte {
+	b := make([]byte, 1, lenETS)
+	b[0] = first
+	for p := 0; p < unit.Priorities; p += 2 {
+		b = append(b, e.Class[p]<<4|e.Class[p+1]&15)
+	}
+	b = append(b, e.Bandwidth[:]...)
+	for _, t := range e.TSA {
+		b = append(b, byte(t))
+	}
+	return b
+}
+
+// read takes the value of a TLV, if it is one of DCBX.
+func (d *DCBX) read(v []byte) error {
+	if len(v) < 4 || [3]byte(v) != oui {
+		return nil
+	}
+	subtype, v := v[3], v[4:]
+	switch subtype {
+	case subtypeETS:
+		e, err := readETS(v)
+		if err != nil {
+			return err
+		}
+		e.Willing, e.CreditBased, e.Max = v[0]>>7 != 0, v[0]>>6&1 != 0, v[0]&7
+		if e.Max == 0 {
+			e.Max = unit.Priorities // 3 bits have no 8
+		}
+		d.ETS = e
+	case subtypeRecommends:
+		e, err := readETS(v)
+		if err != nil {
+			return err
+		}
+		d.Recommends = e
+	case subtypePFC:
+		if len(v) < lenPFC {
+			return ErrDCBX
+		}
+		d.PFC = &PFC{Willing: v[0]>>7 != 0, MBC: v[0]>>6&1 != 0, Cap: v[0] & 15, Enable: unit.PrioritySet(v[1])}
+	}
+	return nil
+}
+
+// readETS reads all of a TLV of ETS but its first octet.
+func readETS(v []byte) (*ETS, error) {
+	if len(v) < lenETS {
+		return nil, ErrDCBX
+	}
+	e := &ETS{}
+	for p := range unit.Priorities {
+		if e.Class[p] = v[1+p/2] >> (4 * (1 - p%2)) & 15; e.Class[p] >= unit.Priorities {
+			return nil, ErrDCBX // 8 to 15 are no traffic classes
+		}
+		e.Bandwidth[p], e.TSA[p] = v[5+p], TSA(v[13+p])
+	}
+	return e, nil
+}

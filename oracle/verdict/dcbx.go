@@ -1,0 +1,91 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"softswitch/internal/lists"
+	"softswitch/link/lldp"
+	"softswitch/node/observe"
+	"softswitch/unit"
+)
+
+// DCBXFault is an end of a link that has heard by LLDP that the far end says something else.
+type DCBXFault struct {
+	Node string `json:"node"`
+	Port string `json:"port"`
+	// Far is the name of the system at the far end.
+	Far     string `json:"far"`
+	Feature string `json:"feature"` // "pfc" or "ets"
+	Times   int    `json:"times"`
+	Lasts   bool   `json:"lasts"` // until the end
+	// Own and Peer are the lossless priorities of both ends, of "pfc".
+	Own  []int `json:"own"`
+	Peer []int `json:"peer"`
+}
+
+// countDCBX fills in where the two ends of a link said different things. Hosts have one port.
+func (v *Verdict) countDCBX(switches []observe.Switch, hosts []observe.Host) {
+	v.DCBX = nil
+	add := func(node, port string, l *observe.LLDP) {
+		if l == nil {
+			return
+		}
+		for _, m := range l.Mismatches {
+			v.DCBX = append(v.DCBX, DCBXFault{node, port, m.System, m.Feature, m.Times, m.Lasts, m.Own, m.Peer})
+		}
+	}
+	for _, s := range switches {
+		for _, p := range s.Ports {
+			add(s.Name, p.Name, p.LLDP)
+		}
+	}
+	for _, h := range hosts {
+		add(h.Name, "", h.LLDP)
+	}
+}
+
+// String is the fault for people: "s1 to-h1 and h1 disagree on lossless priorities: 3, 4 at s1, 3 at h1".
+func (f DCBXFault) String() string {
+	at := f.Node
+	if f.Port != "" {
+		at += " " + f.Port
+	}
+	pfc := f.Feature == lldp.FeaturePFC.String()
+	text := fmt.Sprintf("%s and %s disagree on %s", at, f.Far, map[bool]lldp.Feature{true: lldp.FeaturePFC, false: lldp.FeatureETS}[pfc].Says())
+	if pfc {
+		text += fmt.Sprintf(": %s at %s, %s at %s", setOf(f.Own), f.Node, setOf(f.Peer), f.Far)
+	}
+	if f.Times > 1 {
+		text += fmt.Sprintf("; %d times", f.Times)
+	}
+	if !f.Lasts {
+		text += "; over at the end"
+	}
+	return text
+}
+
+func setOf(priorities []int) (s unit.PrioritySet) {
+	for _, c := range priorities {
+		s.Add(unit.Priority(c))
+	}
+	return s
+}
+
+// disagree are the faults that can lose lossless frames: a frame that one end takes for lossless is
+// lossy at the other.
+func (v *Verdict) disagree() []DCBXFault {
+	return lists.Where(v.DCBX, func(f DCBXFault) bool { return f.Feature == lldp.FeaturePFC.String() && !slices.Equal(f.Own, f.Peer) })
+}
+
+// tableDCBX is how many faults the table has.
+const tableDCBX = 8
+
+func (v *Verdict) writeDCBX(t *table) {
+	for i, f := range v.DCBX[:min(len(v.DCBX), tableDCBX)] {
+		t.wrap(or("            ", i == 0, "dcbx        "), f.String())
+	}
+	if n := len(v.DCBX) - tableDCBX; n > 0 {
+		t.line("            and %s of links", unit.Count(n, "more end"))
+	}
+}
