@@ -17,11 +17,8 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	checkNode(d, s.Name, s.ID)
 	checkPorts(d, s.Ports)
 	checkAuth(d, s.Ports)
-	for _, dscp := range slices.Sorted(maps.Keys(s.DSCPMap)) {
-		path := fmt.Sprintf("dscp_map.%d", dscp)
-		d.Within(path, dscp, 0, 63)
-		d.Within(path, s.DSCPMap[dscp], 0, unit.Priorities-1)
-	}
+	checkMap(d, "dscp_map", s.DSCPMap)
+	checkClasses(d, s)
 	checkPFC(d, s.PFC, s.Ports)
 	warnings = checkBuffer(d, &s.Buffer, CheckMTU(d, "mtu", s.MTU))
 	checkPrevention(d, s)
