@@ -44,12 +44,14 @@ type Scenario struct {
 	// Headrooms are by link of Fabric what its ends have of their own, nil if nothing is. They are
 	// of the speeds that the file has: Slow keeps them.
 	Headrooms []Headroom
-	RxBuffer  int // receive buffer of a host in bytes, if it has none of its own
-	MTU       int // bytes of the longest IP packet
-	Buffer    config.Buffer
-	PFC       config.PFC
-	Trust     string // "dscp" or "pcp"
-	Routes    []Override
+	// Ports are by link of Fabric what the ports at its ends have of their own, nil if none has anything.
+	Ports    []PortPair
+	RxBuffer int // receive buffer of a host in bytes, if it has none of its own
+	MTU      int // bytes of the longest IP packet
+	Buffer   config.Buffer
+	PFC      config.PFC
+	Trust    string // "dscp" or "pcp"
+	Routes   []Override
 	// Dead are hosts for which their switch has an ARP entry but no MAC entry, so it
 	// floods their frames (Guo et al., "RDMA over Commodity Ethernet at Scale", section
 	// 4.2): to its ports to hosts, or with FloodAll to all its ports but the ingress.

@@ -324,7 +324,7 @@ func (a *auditor) lossIsOfWhatWasSent() {
 		if !a.reported(f) {
 			return
 		}
-		if slices.Contains(s.PFC.Lossless, f.Priority) {
+		if slices.Contains(s.Lossless(), f.Priority) {
 			missing += f.Sent - f.Received
 		}
 	}

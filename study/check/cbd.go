@@ -61,6 +61,7 @@ type Checker struct {
 	// of a frame they are all alike, and the first one stands for all.
 	priorities []unit.Priority
 	alike      bool
+	idle       []bool // by node: the hop waits for nobody (ports.go); nil if there is none
 	lossless   []unit.Priority
 	index      [unit.Priorities]int8 // in priorities, -1 for a lossy priority
 	bands      bool                  // the priority of a frame follows its TTL
@@ -127,6 +128,9 @@ const (
 // if it is not.
 func Refuse(s *scenario.Scenario) error {
 	f := s.Fabric
+	if s.OwnClasses() {
+		return errors.New("ports have trust or dscp_map of their own: a frame is taken to have one priority on its whole way")
+	}
 	if len(f.Subnets) == 0 {
 		return errors.New("no hosts: nobody can send")
 	}
@@ -137,7 +141,7 @@ func Refuse(s *scenario.Scenario) error {
 	}
 	priorities := 1
 	if tellsPriorities(s) {
-		priorities = len(s.PFC.Lossless)
+		priorities = len(s.Lossless())
 	}
 	if n := ports * priorities * len(f.Subnets); n > maxWalk {
 		return fmt.Errorf("%d switches with %d ports, %d subnets: %d ports times lossless priorities that differ times subnets; at most %d can be checked",
@@ -150,7 +154,7 @@ func Refuse(s *scenario.Scenario) error {
 }
 
 func tellsPriorities(s *scenario.Scenario) bool {
-	return s.Prevention != nil && (s.Prevention.Tags > 0 || s.Prevention.TTLBand > 0)
+	return s.Ports != nil || s.Prevention != nil && (s.Prevention.Tags > 0 || s.Prevention.TTLBand > 0)
 }
 
 // New prepares a plan that Refuse does not refuse. The plan is not changed. step, unless it
@@ -165,7 +169,7 @@ func New(plan *scenario.Plan, step func() error) (*Checker, error) {
 	for i := range c.index {
 		c.index[i] = -1
 	}
-	for _, p := range s.PFC.Lossless {
+	for _, p := range s.Lossless() {
 		c.lossless = append(c.lossless, unit.Priority(p))
 		if c.alike {
 			c.index[p] = 0
@@ -178,6 +182,7 @@ func New(plan *scenario.Plan, step func() error) (*Checker, error) {
 	if err := c.makeSwitches(); err != nil {
 		return nil, err
 	}
+	c.findIdle()
 	c.file = fileFailures(plan)
 	if err := c.prepare(step); err != nil {
 		return nil, err

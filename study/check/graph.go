@@ -25,8 +25,9 @@ type graph struct {
 
 func (g *graph) init(nodes int) { g.index = make([]int32, nodes) }
 
-// build makes the graph of edges, which are ascending and so in the order of their tails.
+// build makes the graph of those edges whose hops wait; edges are ascending and so in the order of their tails.
 func (g *graph) build(c *Checker, edges []edge) {
+	edges = c.waiting(edges)
 	g.nodes, g.at, g.to, g.edges = g.nodes[:0], g.at[:0], g.to[:0], edges
 	for i, e := range edges {
 		if n := c.tail(e); len(g.nodes) == 0 || g.nodes[len(g.nodes)-1] != n {
