@@ -9,7 +9,7 @@ const (
 
 // builtParts draw what the fabrics of these modes have, each in a part of the cases. A part draws
 // nothing when it leaves a case as it is but whether it does, so that parts can be looked at apart.
-var builtParts = []func(*maker){}
+var builtParts = []func(*maker){(*maker).ports}
 
 // built draws them. The fabric, its traffic and its thresholds are there.
 func (m *maker) built() {

@@ -51,8 +51,9 @@ type Case struct {
 
 	Switches, Hosts []string
 	Links           []Link
-	ControlLoss     int // per mille
-	MTU             int // bytes; 0 is the usual one
+	Ports           []Port // of modes built, truth-built
+	ControlLoss     int    // per mille
+	MTU             int    // bytes; 0 is the usual one
 
 	Threshold int // XOFF, in bytes
 	XONOffset int
@@ -210,6 +211,7 @@ func (c *Case) writeTopology(b *strings.Builder) {
 			head = ""
 		}
 	}
+	c.writePorts(b)
 }
 
 func (c *Case) writeRoutes(b *strings.Builder) {

@@ -55,6 +55,7 @@ func (s *shrinker) try(change func(*Case) bool) bool {
 func (c *Case) clone() *Case {
 	d := *c
 	d.Switches, d.Hosts, d.Links = slices.Clone(c.Switches), slices.Clone(c.Hosts), slices.Clone(c.Links)
+	d.Ports = slices.Clone(c.Ports)
 	d.Routes, d.Dead = slices.Clone(c.Routes), slices.Clone(c.Dead)
 	d.Workloads = slices.Clone(c.Workloads) // each shares its Hosts, which nobody changes
 	d.Flows, d.Events, d.Plants = slices.Clone(c.Flows), slices.Clone(c.Events), slices.Clone(c.Plants)
@@ -69,6 +70,7 @@ func (s *shrinker) parts() {
 	s.remove(func(c *Case) int { return len(c.Switches) }, func(c *Case, i, j int) { c.drop(slices.Clone(c.Switches[i:j])) })
 	s.remove(func(c *Case) int { return len(c.Hosts) }, func(c *Case, i, j int) { c.drop(slices.Clone(c.Hosts[i:j])) })
 	s.remove(func(c *Case) int { return len(c.Links) }, func(c *Case, i, j int) { c.dropLinks(c.Links[i:j]) })
+	s.remove(func(c *Case) int { return len(c.Ports) }, func(c *Case, i, j int) { c.Ports = slices.Delete(c.Ports, i, j) })
 	s.remove(func(c *Case) int { return len(c.Routes) }, func(c *Case, i, j int) { c.Routes = slices.Delete(c.Routes, i, j) })
 	s.remove(func(c *Case) int { return len(c.Dead) }, func(c *Case, i, j int) { c.Dead = slices.Delete(c.Dead, i, j) })
 }
@@ -114,6 +116,7 @@ func (c *Case) drop(names []string) {
 func (c *Case) dropLinks(links []Link) {
 	gone := slices.Clone(links)
 	c.Links = slices.DeleteFunc(c.Links, func(l Link) bool { return slices.Contains(gone, l) })
+	c.dropPorts()
 	for _, l := range gone {
 		c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.Link == l.name() })
 		c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool {
