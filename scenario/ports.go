@@ -11,14 +11,9 @@ import (
 	"softswitch/unit"
 )
 
-// PriorityAt is the priority of the frames of flow i that come in by the port of an end: a host's own, and a
-// switch's by the tag, which hosts do not send, or by the DSCP.
-func (p *Plan) PriorityAt(i int, e topo.End) unit.Priority {
-	return p.Scenario.priorityAt(p.Scenario.Flows[i].Priority, e)
-}
-
-// priorityAt is the priority at an end of what a host sends in priority c.
-func (s *Scenario) priorityAt(c unit.Priority, e topo.End) unit.Priority {
+// PriorityAt is the priority at an end of what a host sends in priority c: there a host has that of the frame,
+// and a switch takes it from the tag, which hosts do not send, or from the DSCP.
+func (s *Scenario) PriorityAt(c unit.Priority, e topo.End) unit.Priority {
 	own := s.port(e)
 	switch trust := own.Trust; {
 	case s.Fabric.Nodes[e.Node].Kind != topo.Switch:
@@ -37,7 +32,7 @@ func (s *Scenario) priorityAt(c unit.Priority, e topo.End) unit.Priority {
 func (p *Plan) LossyAt(i int) (e topo.End, ok bool) {
 	lossless, lossy := false, false
 	for _, at := range p.ingresses(i) {
-		switch is := slices.Contains(p.Scenario.LosslessAt(at), int(p.PriorityAt(i, at))); {
+		switch is := slices.Contains(p.Scenario.LosslessAt(at), int(p.Scenario.PriorityAt(p.Scenario.Flows[i].Priority, at))); {
 		case is:
 			lossless = true
 		case !lossy:
@@ -54,7 +49,7 @@ func (p *Plan) Lossless(i int) bool {
 		return slices.Contains(p.Scenario.PFC.Lossless, int(p.Scenario.Flows[i].Priority))
 	}
 	return !slices.ContainsFunc(p.ingresses(i), func(at topo.End) bool {
-		return !slices.Contains(p.Scenario.LosslessAt(at), int(p.PriorityAt(i, at)))
+		return !slices.Contains(p.Scenario.LosslessAt(at), int(p.Scenario.PriorityAt(p.Scenario.Flows[i].Priority, at)))
 	})
 }
 
@@ -83,7 +78,7 @@ func (p *Plan) warnPaths(doc *strictyaml.Doc) (lines []string) {
 	var leave lists.Groups[place, string] // names of flows
 	for i, f := range p.Scenario.Flows {
 		if e, ok := p.LossyAt(i); ok {
-			leave.Add(place{e, p.PriorityAt(i, e)}, f.Name)
+			leave.Add(place{e, p.Scenario.PriorityAt(f.Priority, e)}, f.Name)
 		}
 	}
 	for _, at := range leave.Keys {

@@ -61,7 +61,8 @@ type Checker struct {
 	// of a frame they are all alike, and the first one stands for all.
 	priorities []unit.Priority
 	alike      bool
-	idle       []bool // by node: the hop waits for nobody (ports.go); nil if there is none
+	idle       []bool // by group: the hop stops nobody (ports.go); nil if there is none
+	group      []node // by node: the hop of its group (ports.go); nil if each is its own
 	lossless   []unit.Priority
 	index      [unit.Priorities]int8 // in priorities, -1 for a lossy priority
 	bands      bool                  // the priority of a frame follows its TTL
@@ -128,9 +129,6 @@ const (
 // if it is not.
 func Refuse(s *scenario.Scenario) error {
 	f := s.Fabric
-	if s.OwnClasses() {
-		return errors.New("ports have trust or dscp_map of their own: a frame is taken to have one priority on its whole way")
-	}
 	if len(f.Subnets) == 0 {
 		return errors.New("no hosts: nobody can send")
 	}
@@ -141,7 +139,7 @@ func Refuse(s *scenario.Scenario) error {
 	}
 	priorities := 1
 	if tellsPriorities(s) {
-		priorities = len(s.Lossless())
+		priorities = len(toldApart(s))
 	}
 	if n := ports * priorities * len(f.Subnets); n > maxWalk {
 		return fmt.Errorf("%d switches with %d ports, %d subnets: %d ports times lossless priorities that differ times subnets; at most %d can be checked",
@@ -171,6 +169,8 @@ func New(plan *scenario.Plan, step func() error) (*Checker, error) {
 	}
 	for _, p := range s.Lossless() {
 		c.lossless = append(c.lossless, unit.Priority(p))
+	}
+	for _, p := range toldApart(s) {
 		if c.alike {
 			c.index[p] = 0
 			c.priorities = c.lossless[:1]
@@ -182,7 +182,7 @@ func New(plan *scenario.Plan, step func() error) (*Checker, error) {
 	if err := c.makeSwitches(); err != nil {
 		return nil, err
 	}
-	c.findIdle()
+	c.findGroups()
 	c.file = fileFailures(plan)
 	if err := c.prepare(step); err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func (c *Checker) prepare(step func() error) error {
 	c.undo = c.undo[:0]
 	for i := range c.plan.Scenario.Flows {
 		f := flow{priority: c.plan.Scenario.Flows[i].Priority, hash: c.plan.Hash(i)}
-		if c.plan.Scenario.Trust == "pcp" {
+		if c.plan.Scenario.Trust == "pcp" && c.group == nil {
 			f.priority = 0 // hosts send frames without a tag
 		}
 		c.flows = append(c.flows, f)

@@ -150,7 +150,7 @@ func (c *Checker) describe(m *merged) Cycle {
 		n := c.tail(e)
 		from := c.ports[c.portOf(n).peer]
 		out.Hops = append(out.Hops, Hop{
-			Link: c.linkName(n), Priority: int(c.priorities[c.priorityOf(n)]),
+			Link: c.linkName(n), Priority: int(c.priorities[c.priorityOf(c.groupOf(n))]),
 			Queue: unit.NodePort{Node: c.plan.Fabric.Nodes[from.sw].ID, Port: from.n},
 		})
 	}
