@@ -121,6 +121,7 @@ func Compile(s *Scenario) (*Plan, error) {
 		p.Switches = append(p.Switches, p.switchConfig(i))
 	}
 	p.checkPrevention(doc)
+	p.checkPorts(doc)
 	if err := doc.Err(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"softswitch/internal/lists"
@@ -119,6 +120,11 @@ func (p *parser) ports(s *Scenario, ports []filePort) []PortPair {
 		if f.Lossless != nil {
 			p.priorities(path+".lossless", *f.Lossless)
 		}
+		for _, dscp := range slices.Sorted(maps.Keys(f.DSCPMap)) {
+			at := fmt.Sprintf("%s.dscp_map.%d", path, dscp)
+			p.Within(at, dscp, 0, 63)
+			p.Within(at, f.DSCPMap[dscp], 0, unit.Priorities-1)
+		}
 		for j, name := range f.Link {
 			at := path + ".link"
 			if len(f.Link) > 1 {
@@ -186,19 +192,22 @@ func (p *parser) port(path string, f filePort, e topo.End, to *Port) {
 	}
 }
 
+// checkStorm checks that the host of a storm sends pauses of its priority.
+func (p *parser) checkStorm(s *Scenario, path string, e Event) {
+	switch at := (topo.End{Node: e.Node}); {
+	case s.Ports == nil || !slices.Contains(p.lossless, int(e.Priority)):
+	case !slices.Contains(s.LosslessAt(at), int(e.Priority)):
+		p.Faultf(path+".priority", "priority %d is lossy at the port of %s; use one of %v, or add it in topology.ports", e.Priority, s.Fabric.Nodes[e.Node].Name, s.LosslessAt(at))
+	case s.port(at).PFC == config.PFCRx:
+		p.Faultf(path+".host", "%s sends no pauses: pfc of its port is rx in topology.ports; use both or tx there", s.Fabric.Nodes[e.Node].Name)
+	}
+}
+
 // checkPorts checks ports with settings of their own against the rest of s, and warns of what comes of
 // them.
 func (p *parser) checkPorts(s *Scenario) {
 	if s.Ports == nil || p.Err() != nil {
 		return
-	}
-	for _, e := range s.Events {
-		at := topo.End{Node: e.Node}
-		switch {
-		case e.Do != Storm:
-		case !slices.Contains(s.LosslessAt(at), int(e.Priority)) || s.port(at).PFC == config.PFCRx:
-			p.Faultf("events", "%s is to pause priority %d, and its port does not: see topology.ports", s.Fabric.Nodes[e.Node].Name, e.Priority)
-		}
 	}
 	if v := s.Prevention; v != nil {
 		own := func(is func(Port) bool) bool {
@@ -226,7 +235,7 @@ func (p *parser) warnOneSided(s *Scenario) {
 			alone := lists.Where(s.LosslessAt(e), func(c int) bool { return !s.Pauses(e, unit.Priority(c)) })
 			if len(alone) > 0 {
 				far := s.Fabric.Nodes[e.Node].Ports[e.Port].Peer.Node
-				alike.Add(fmt.Sprint(alone), fmt.Sprintf("%s at %s, and %s", s.Fabric.Nodes[e.Node].Name, s.Fabric.Links[i].Name, p.cannot(s, e, s.Fabric.Nodes[far].Name)))
+				alike.Add(fmt.Sprint(alone), fmt.Sprintf("%s's end of %s, and %s", s.Fabric.Nodes[e.Node].Name, s.Fabric.Links[i].Name, p.cannot(s, e, s.Fabric.Nodes[far].Name)))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -98,4 +99,19 @@ func (p *Plan) warnPaths(doc *strictyaml.Doc) (lines []string) {
 func (s *Scenario) OwnClasses() bool {
 	own := func(p Port) bool { return p.Trust != "" || p.DSCPMap != nil }
 	return slices.ContainsFunc(s.Ports, func(l PortPair) bool { return own(l.A) || own(l.B) })
+}
+
+// checkPorts checks the configurations of switches for what depends on the rest of what a port has.
+func (p *Plan) checkPorts(doc *strictyaml.Doc) {
+	if p.Scenario.Ports == nil || doc.Err() != nil {
+		return
+	}
+	for i := range p.Switches {
+		_, err := p.Switches[i].Check(p.Switches[i].Name)
+		var faults strictyaml.Faults
+		if errors.As(err, &faults) { // only the first one: other ports and switches repeat it
+			doc.Faultf("topology.ports", "%v", faults[0])
+			return
+		}
+	}
 }
