@@ -68,3 +68,23 @@ detector: none
 		}
 	}
 }
+
+// TestLosslessByAMap: frames of a priority that is lossy everywhere else are lossless at a port whose map
+// makes them so, and the verdict adds up.
+func TestLosslessByAMap(t *testing.T) {
+	s := simtest.Parse(t, "map.yaml", `name: map
+topology:
+  switches: [s1]
+  hosts: [h1, h2, h3]
+  links: [s1--h1, s1--h2, s1--h3]
+  rate: 10Gbit/s
+  ports: [{link: [s1--h1, s1--h2], at: s1, dscp_map: {8: 3}, pfc: rx}]
+flows: [{name: a, from: [h1, h2], to: h3, priority: 1}]
+duration: 2ms
+detector: none
+`, "none")
+	v, _ := simtest.Run(t, s, sim.Options{Detectors: map[string]detect.Factory{"none": detect.NewNone}})
+	if v.Invalid != "" || v.LosslessLost == 0 {
+		t.Errorf("%d lossless frames lost; %s", v.LosslessLost, v.Invalid)
+	}
+}
