@@ -1,7 +1,10 @@
 package dataplane
 
 import (
+	"slices"
+
 	"softswitch/buffer"
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -25,10 +28,18 @@ func (s *Switch) isLossless(f *buffer.Frame) bool {
 	return s.ports[f.In].lossless.Has(f.Info.Priority)
 }
 
+// classesOf are the classes of ports, by port; nil if none has its own.
+func classesOf(ports []PortConfig) []*Classes {
+	if !slices.ContainsFunc(ports, func(p PortConfig) bool { return p.Classes != nil }) {
+		return nil
+	}
+	return lists.Map(ports, func(p PortConfig) *Classes { return p.Classes })
+}
+
 // classesAt is how what comes in by a port gets its priority.
 func (s *Switch) classesAt(in unit.Port) *Classes {
-	if own := s.cfg.Ports[in].Classes; own != nil {
-		return own
+	if s.classes != nil && s.classes[in] != nil {
+		return s.classes[in]
 	}
 	return &s.cfg.Classes
 }

@@ -24,6 +24,7 @@ type Switch struct {
 	pool     *buffer.Pool
 	mmu      *buffer.MMU
 	lossless unit.PrioritySet // at some port
+	classes  []*Classes       // by port, see classesAt
 	detector detect.Detector
 	armed    unit.Time // the detector's deadline, as the port that keeps it knows it
 	hop      unit.Time // see detect.View
@@ -151,6 +152,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		armed:      unit.Never,
 		hop:        cfg.hop(),
 		lossless:   cfg.Buffer.Lossless,
+		classes:    classesOf(cfg.Ports),
 		routed:     len(cfg.Subnets)+len(cfg.Routes) > 0,
 		fib:        newFIB(cfg),
 		arps:       newARPTable(cfg.ARP),

@@ -54,8 +54,10 @@ func (p *Port) classes(c dataplane.Classes) *dataplane.Classes {
 	if p.Trust != "" {
 		c.TrustPCP = p.Trust == "pcp"
 	}
-	for dscp, priority := range p.DSCPMap {
-		c.DSCP[dscp] = unit.Priority(priority)
+	for dscp := range c.DSCP {
+		if priority, ok := p.DSCPMap[dscp]; ok {
+			c.DSCP[dscp] = unit.Priority(priority)
+		}
 	}
 	return &c
 }

@@ -22,7 +22,9 @@ type Port struct {
 	At, To   string
 	Lossless []int // nil for those of other ports
 	PFC      string
-	DSCPMap  map[int]int
+	Maps     bool // priority From is taken for Into
+	From     int
+	Into     int
 }
 
 // ports draws, for some links, one more lossless priority or one less, at both ends or at one; for
@@ -48,10 +50,10 @@ func (m *maker) ports() {
 			ends[0].PFC = pick(m, config.PFCTx, config.PFCRx)
 		}
 		if m.one(3*often) && slices.Contains(m.Switches, ends[0].At) {
-			from := pick(m, m.Lossless...)
-			ends[0].DSCPMap = map[int]int{int(host.DSCP(unit.Priority(from))): pick(m, append([]int{0, more}, m.Lossless...)...)}
+			ends[0].Maps, ends[0].From = true, pick(m, m.Lossless...)
+			ends[0].Into = pick(m, append([]int{0, more}, m.Lossless...)...)
 		}
-		m.Ports = append(m.Ports, lists.Where(ends, func(p Port) bool { return p.Lossless != nil || p.PFC != "" || p.DSCPMap != nil })...)
+		m.Ports = append(m.Ports, lists.Where(ends, func(p Port) bool { return p.Lossless != nil || p.PFC != "" || p.Maps })...)
 	}
 	for _, e := range m.Events {
 		if e.Do == "storm" { // by a host that may
@@ -80,8 +82,8 @@ func (c *Case) writePorts(b *strings.Builder) {
 		if p.PFC != "" {
 			fmt.Fprintf(b, ", pfc: %s", p.PFC)
 		}
-		for dscp, priority := range p.DSCPMap { // one
-			fmt.Fprintf(b, ", dscp_map: {%d: %d}", dscp, priority)
+		if p.Maps {
+			fmt.Fprintf(b, ", dscp_map: {%d: %d}", host.DSCP(unit.Priority(p.From)), p.Into)
 		}
 		b.WriteString("}\n")
 		head = ""
