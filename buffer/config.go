@@ -76,8 +76,11 @@ type HeadroomPool struct {
 type Config struct {
 	Ports    int
 	Lossless unit.PrioritySet
-	Shared   int     // bytes of the shared pool, reserved minima and headroom apart
-	Profile  Profile // of every lossless priority group
+	// LosslessOf, unless it is nil, is by port the priorities that are lossless there; Lossless has
+	// those of all ports. A group of another priority holds nothing.
+	LosslessOf []unit.PrioritySet
+	Shared     int     // bytes of the shared pool, reserved minima and headroom apart
+	Profile    Profile // of every lossless priority group
 	// Thresholds, unless it is nil, are by port and replace those of the Profile, which
 	// is not dynamic, for the port's priority groups.
 	Thresholds []Threshold
@@ -121,7 +124,23 @@ func (c Config) Check() error {
 			bad("xon: %d bytes; valid: below the XOFF threshold of %d (size + static_th)", p.XON, p.Threshold())
 		}
 	}
+	if c.LosslessOf != nil && len(c.LosslessOf) != c.Ports {
+		bad("lossless priorities of %d ports; valid: of all %d", len(c.LosslessOf), c.Ports)
+	}
+	for i, set := range c.LosslessOf {
+		if more := set &^ c.Lossless; more != 0 {
+			bad("port %d: priority %d is lossless; valid: those of the switch, %v", i, more.First(), c.Lossless)
+		}
+	}
 	return errors.Join(append(append(errs, c.checkThresholds()...), c.checkHeadroom()...)...)
+}
+
+// LosslessAt is the priorities that are lossless at a port.
+func (c *Config) LosslessAt(in unit.Port) unit.PrioritySet {
+	if c.LosslessOf != nil {
+		return c.LosslessOf[in]
+	}
+	return c.Lossless
 }
 
 // checkHeadroom lists what is impossible in the headroom of ports and in the pool of them.
@@ -161,9 +180,10 @@ func (c *Config) Charge(n int) int {
 func (c *Config) Most() int {
 	own := 0
 	for in := range unit.Port(c.Ports) {
-		own += c.Lossless.Len() * (c.Profile.Size + c.Profile.Slack)
+		groups := c.LosslessAt(in).Len()
+		own += groups * (c.Profile.Size + c.Profile.Slack)
 		if c.HeadroomPool == nil {
-			own += c.Lossless.Len() * c.XOFF(in)
+			own += groups * c.XOFF(in)
 		} else {
 			own += c.HeadroomPool.Port
 		}

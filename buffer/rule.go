@@ -32,7 +32,7 @@ func (c *Config) Shares() bool {
 	}
 	all := 0
 	for in := range unit.Port(c.Ports) {
-		all += c.Rule(in).StaticTh * c.Lossless.Len()
+		all += c.Rule(in).StaticTh * c.LosslessAt(in).Len()
 	}
 	return all > c.Shared
 }

@@ -196,7 +196,7 @@ func (s *Switch) tellBehind(in unit.Port) {
 // not believed, or not heard, earlier frames, or still obeys those of another switch. A frame
 // carries the state at the time it leaves, so a priority that is not paused is resumed.
 func (s *Switch) announceAll(in unit.Port) {
-	for set := s.lossless; set != 0; set &= set - 1 {
+	for set := s.ports[in].sends; set != 0; set &= set - 1 {
 		s.sendPause(in, set.First())
 	}
 }

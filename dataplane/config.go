@@ -20,10 +20,8 @@ type Config struct {
 	Name string
 	// Ports in order; the index is the unit.Port.
 	Ports []PortConfig
-	// TrustPCP takes a frame's priority from its 802.1Q tag instead of its DSCP.
-	TrustPCP bool
-	// DSCP maps a code point to a priority.
-	DSCP [64]unit.Priority
+	// Classes is how a frame gets its priority, at ports without Classes of their own.
+	Classes
 	// Quanta of a pause frame, in units of 512 bit times at the port's rate (IEEE 802.3, 31B.2):
 	// 0 would be a resume. Refresh is how often a pause is repeated; it has to be shorter than
 	// the pause lasts, or the pause runs out in between. Package config refuses others.
@@ -79,6 +77,14 @@ type Config struct {
 	Detector detect.Factory
 }
 
+// Classes is how a frame gets its priority.
+type Classes struct {
+	// TrustPCP takes it from the 802.1Q tag instead of the DSCP.
+	TrustPCP bool
+	// DSCP maps a code point to a priority.
+	DSCP [64]unit.Priority
+}
+
 // PortConfig is a port's configuration.
 //
 // Of a port that FacesHost nothing is believed but pauses (control.go), the budget of control
@@ -95,7 +101,11 @@ type PortConfig struct {
 	// HeedPause says that an 802.3x PAUSE stops all priorities of the port. Otherwise it is
 	// counted and dropped, as IEEE 802.1Q, 36.1.1, has it where PFC is enabled.
 	HeedPause bool
-	Rate      unit.Rate // 0: unlimited
+	// Classes, unless nil, is how what comes in by the port gets its priority.
+	Classes *Classes
+	// PFCTxOff and PFCRxOff say that the port sends no pauses, and that it honours none.
+	PFCTxOff, PFCRxOff bool
+	Rate               unit.Rate // 0: unlimited
 	// Scheduler is how the priorities share the egress. The zero value: evenly.
 	Scheduler Scheduler
 	// Auth, unless nil, authenticates both directions of a link to another switch. The
@@ -149,8 +159,8 @@ func DefaultDSCP() (m [64]unit.Priority) {
 // Slots are chosen; a lossy queue holds 173 frames of 1514 bytes.
 func Defaults() Config {
 	return Config{
-		DSCP:   DefaultDSCP(),
-		Quanta: 65535,
+		Classes: Classes{DSCP: DefaultDSCP()},
+		Quanta:  65535,
 		Buffer: buffer.Config{
 			Lossless:   1<<3 | 1<<4,
 			Shared:     2 << 20,

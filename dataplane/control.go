@@ -50,7 +50,7 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	t.Auth = 0
 	for set := pf.Enable; set != 0; set &= set - 1 {
 		c := set.First()
-		if !s.lossless.Has(c) {
+		if !p.honours.Has(c) {
 			p.count.Drops[OddPFCPriority]++
 			continue
 		}

@@ -125,7 +125,7 @@ type PortCounters struct {
 	RxMessages        uint64
 	TxMessages        uint64
 	Drops             [Reasons]uint64 // frames that came in by this port, by reason; of an Odd one, how often
-	LosslessLost      uint64          // of Drops: data frames of a lossless priority whose Fate is Lost
+	LosslessLost      uint64          // of Drops: data frames of a priority that is lossless at this port, whose Fate is Lost
 	LostBy            [Reasons]uint64 // of LosslessLost, by reason
 	// LostOf are those of LosslessLost by priority, and HeadroomLost those of them for which the
 	// headroom of their group, this port and the priority, was full.

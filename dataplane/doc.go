@@ -14,7 +14,8 @@
 // switch.go (the state). Then along a frame's way: parse.go, receive.go, police.go (limits on
 // what comes in), belief.go (what a router neither believes nor forwards), forward.go with its
 // tables fib.go, lag.go (links that act as one), learned.go (stations, and what neighbours share) and arp.go,
-// icmp.go (the reply to a frame that ends here), prevent.go (the priority in which a frame leaves), pause.go,
+// icmp.go (the reply to a frame that ends here), pfc.go (what a port has of its own), prevent.go
+// (the priority in which a frame leaves), pause.go,
 // schedule.go, starve.go (which queues others keep from sending), transmit.go, ecn.go (marks on what leaves),
 // sent.go. Then what goes between neighbours: budget.go and storm.go
 // (how much of it), control.go, where pause frames and ITSY labels meet, auth.go (which of them are

@@ -117,7 +117,7 @@ func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
 	}
 	// Option 3 of Guo et al., section 4.2: of an incomplete entry lossless frames are dropped,
 	// which is what keeps the ring from closing. It is on purpose, and no loss.
-	if s.cfg.NoFlood && s.lossless.Has(f.Info.Priority) {
+	if s.cfg.NoFlood && s.isLossless(f) {
 		s.drop(f, DropIncompleteARP)
 		return
 	}
@@ -176,7 +176,7 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		s.drop(f, DropNoPort)
 		return
 	}
-	if s.cfg.NoFlood && s.lossless.Has(f.Info.Priority) {
+	if s.cfg.NoFlood && s.isLossless(f) {
 		// A flooded frame waits in queues that are not on its way. If it is charged, a pause at
 		// any of them holds up its sender: so flooding closes a ring (Guo et al., section 4.2).
 		// In a lossy priority it is charged to nobody.
@@ -262,8 +262,10 @@ func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {
 	}
 	b, q := detect.PG{Port: f.In, Priority: f.InPriority}, detect.Queue{Port: out, Priority: f.OutPriority}
 	// Both priorities have to be lossless: a lossy one at the ingress has no account, and by a lossy
-	// one at the egress the frame may be dropped, so it must hold nobody up.
-	if !s.lossless.Has(f.InPriority) || !s.lossless.Has(f.OutPriority) || s.isLossy(b, q) {
+	// one at the egress the frame may be dropped, so it must hold nobody up. At the egress it is
+	// enough that the priority is lossless at some port: where the port does not honour its pauses
+	// the queue never waits, and the frame is lossless all the same.
+	if !s.isLossless(f) || !s.lossless.Has(f.OutPriority) || s.isLossy(b, q) {
 		return true, false
 	}
 	v, xoff := s.mmu.Admit(f.In, f.InPriority, f.Len)
@@ -360,7 +362,7 @@ func (s *Switch) noRoom(f *buffer.Frame, p *port, t *turn) Reason {
 	case s.mmu.AdmitLossy(p.queues[f.OutPriority].Bytes(), f.Len):
 	// The reason tells whose doing it is: a rule or an action made the way of a lossless frame
 	// lossy, or the frame was lossy from the start.
-	case s.lossless.Has(f.InPriority):
+	case s.isLossless(f):
 		return DropLossyPort
 	default:
 		return DropLossyQueue

@@ -133,7 +133,7 @@ func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 // in a frame for a group comes so far.
 func (s *Switch) isTold(f *buffer.Frame, p ether.IPv4) bool {
 	switch h := p.HeaderLen(); {
-	case s.lossless.Has(f.Info.Priority) || !s.saysICMP() || p.IsFragment() || s.isOwnIP(p.Src()):
+	case s.isLossless(f) || !s.saysICMP() || p.IsFragment() || s.isOwnIP(p.Src()):
 		return false
 	case p.Proto() == ether.ProtoICMP:
 		return len(p) > h && p.TotalLen() > h && !slices.Contains(icmpErrors, p[h])

@@ -41,7 +41,8 @@ type Machine interface {
 	// Urgent is the set of ports that have a pause or a message to send: what is ready
 	// leaves through these first.
 	Urgent() unit.PortSet
-	// Parse fills in f.Info from f.Data. It reads nothing but the frame and the configuration,
+	// Parse fills in f.Info from f.Data. f is of Lend, or its In is the port by which it came. Parse
+	// reads nothing but the frame and the configuration,
 	// and changes nothing but the frame, so a driver may call it without the exclusion that the
 	// other calls need. It may pad f.Data.
 	Parse(f *buffer.Frame)

@@ -32,7 +32,7 @@ const (
 const reservedGroups = 0x0180c2000000
 
 // Parse reads what the switch needs to know of a frame, outside the driver's
-// lock. It is pure: f.Info depends on f.Data and the configuration alone. A MAC Control
+// lock. It is pure: f.Info depends on f.Data, f.In and the configuration alone. A MAC Control
 // frame is padded.
 //
 // The order of the cases matters. MAC Control frames are recognised first, by address or
@@ -74,7 +74,7 @@ func (s *Switch) Parse(f *buffer.Frame) {
 	i.Kind, i.L3 = kindData, int16(off)
 	switch etherType {
 	case ether.TypeIPv4:
-		s.parseIPv4(i, ether.IPv4(f.Data[off:]), f.Len-off)
+		s.parseIPv4(f.In, i, ether.IPv4(f.Data[off:]), f.Len-off)
 	case ether.TypeARP:
 		i.Kind = kindARP
 		if !ether.ARP(f.Data[off:]).Valid() {
@@ -86,13 +86,13 @@ func (s *Switch) Parse(f *buffer.Frame) {
 	}
 }
 
-func (s *Switch) parseIPv4(i *buffer.Info, p ether.IPv4, n int) {
+func (s *Switch) parseIPv4(in unit.Port, i *buffer.Info, p ether.IPv4, n int) {
 	if !p.Valid(n) {
 		i.Kind, i.Reason = kindBad, uint8(DropMalformedIP)
 		return
 	}
-	if !s.cfg.TrustPCP {
-		i.Priority = s.cfg.DSCP[p.DSCP()]
+	if c := s.classesAt(in); !c.TrustPCP {
+		i.Priority = c.DSCP[p.DSCP()]
 	}
 	i.DstIP, i.TTL = p.Dst(), p.TTL()
 	// Kind stays kindData: only route acts on the reason. It is found here because this runs

@@ -146,10 +146,11 @@ func (s *Switch) nextRefresh(in unit.Port) unit.Time {
 
 // sendPause makes port in send a pause or resume frame for priority: which of them is decided when
 // the frame leaves. So a reminder that waits is never stale, and two of them are one frame. A
-// port that is down is told when it comes up (SetLink); a kernel's stack honours no pause.
+// port that is down is told when it comes up (SetLink); a kernel's stack is told nothing, nor what a
+// port without PFC for the priority leads to.
 func (s *Switch) sendPause(in unit.Port, priority unit.Priority) {
 	p := &s.ports[in]
-	if !p.up || p.cfg.FacesStack {
+	if !p.up || !p.sends.Has(priority) {
 		return
 	}
 	p.control.pause(priority)

@@ -49,7 +49,7 @@ func (p *policer) takes(f *buffer.Frame) bool {
 // that is not counts against all that take it. Lossless frames alone: what a lossy priority brings
 // holds nobody up.
 func (s *Switch) overRate(p *port, f *buffer.Frame) bool {
-	if !s.lossless.Has(f.Info.Priority) {
+	if !p.lossless.Has(f.Info.Priority) {
 		return false
 	}
 	taken := false

@@ -124,7 +124,7 @@ func codePoint(priorities *[64]unit.Priority, c unit.Priority) (dscp uint8, ok b
 func (s *Switch) outPriority(f *buffer.Frame, out unit.Port) unit.Priority {
 	c := f.Info.Priority
 	switch {
-	case s.priorities.rewrite == nil && s.cfg.Bands.Width == 0 || !s.lossless.Has(c):
+	case s.priorities.rewrite == nil && s.cfg.Bands.Width == 0 || !s.isLossless(f):
 		return c
 	// A switch that only bridges lowers no TTL, so bands mean nothing there. Package config
 	// allows no rules beside bands.

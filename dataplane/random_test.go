@@ -187,6 +187,11 @@ func TestRandomTraffic(t *testing.T) {
 			c.Buffer.Profile.Dynamic, c.Buffer.Profile.DynamicTh, c.Buffer.Shared = true, -1, 4*c.Buffer.Profile.Threshold()
 		}},
 		{"actions", false, true, func(*Config) {}},
+		{"ports of their own", true, true, func(c *Config) {
+			twoKinds(c)
+			c.Buffer.LosslessOf = append(c.Buffer.LosslessOf, 0)
+			c.Ports[1].PFCTxOff, c.Ports[2].PFCRxOff = true, true
+		}},
 		{"actions and cells", false, true, func(c *Config) { c.Buffer.Cell = 208 }},
 		{"actions and flooding", true, true, func(c *Config) { c.MAC = c.MAC[:2] }},
 		{"actions, weighted and paced", false, true, func(c *Config) {
@@ -374,6 +379,9 @@ func (c *chaos) checkAccounts() {
 		for cl := range unit.Priority(unit.Priorities) {
 			b := detect.PG{Port: p, Priority: cl}
 			bytes, _ := c.MMU().Bytes(p, cl)
+			if bytes > 0 && !c.ports[p].lossless.Has(cl) {
+				c.t.Fatalf("%s: accounts: priority %d is lossy at port %d, and %d bytes are charged", c.where, cl, p, bytes)
+			}
 			if most := held[b] + wire[b]; bytes > most || !c.flood && bytes != most {
 				c.t.Fatalf("%s: accounts: priority group %v holds %d bytes, %d wait and %d are on the wire", c.where, b, bytes, held[b], wire[b])
 			}
@@ -448,6 +456,7 @@ func (c *chaos) checkAnnounced() {
 		p := &c.ports[i]
 		for cl := range unit.Priority(unit.Priorities) {
 			on, period := c.MMU().XOFF(unit.Port(i), cl)
+			on = on && p.sends.Has(cl)
 			told, known := p.told.Has(cl), p.announced[cl].period
 			if p.up && !p.control.pauses.Has(cl) && (told != on || on && known != period) {
 				c.t.Fatalf("%s: priority group %d.%d is XOFF %v period %d, the far end knows %v %d and no frame waits", c.where, i, cl, on, period, told, known)

@@ -24,7 +24,8 @@ type Switch struct {
 	ports    []port
 	pool     *buffer.Pool
 	mmu      *buffer.MMU
-	lossless unit.PrioritySet
+	lossless unit.PrioritySet // at some port
+	classes  []*Classes       // by port, see classesAt
 	detector detect.Detector
 	armed    unit.Time // the detector's deadline, as the port that keeps it knows it
 	hop      unit.Time // see detect.View
@@ -60,6 +61,10 @@ type Switch struct {
 // port is one port, both directions.
 type port struct {
 	cfg PortConfig
+
+	// lossless is the priorities whose frames are lossless if they come in here, sends and honours
+	// those in which the port sends pauses, and honours them.
+	lossless, sends, honours unit.PrioritySet
 
 	// What each Transmit looks at, in as few cache lines as it takes. Of the queues: which hold
 	// frames, in which a pause is active, and the priority whose turn the deficit round robin is
@@ -158,6 +163,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		armed:      unit.Never,
 		hop:        cfg.hop(),
 		lossless:   cfg.Buffer.Lossless,
+		classes:    classesOf(cfg.Ports),
 		routed:     len(cfg.Subnets)+len(cfg.Routes) > 0,
 		fib:        newFIB(cfg),
 		arps:       newARPTable(cfg.ARP),
@@ -176,6 +182,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		p := &s.ports[i]
 		p.cfg, p.subnet = cfg.Ports[i], s.fib.subnetOf(unit.Port(i))
 		p.strict, p.quanta = p.cfg.Scheduler.Strict, p.cfg.Scheduler.quanta(cfg.longest())
+		p.setPFC(cfg.Buffer.LosslessAt(unit.Port(i)))
 		s.own = append(s.own, p.cfg.MAC)
 		p.setAuth(cfg.Refresh)
 		p.budget = newBudget(p.cfg.Rate, p.cfg.FacesHost, cfg.Granularity)
@@ -209,7 +216,7 @@ func (s *Switch) Exchange(f detect.Factory) {
 func (s *Switch) Ports() int { return len(s.ports) }
 
 // Lend replaces every nil in dst by an empty slot.
-func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
+func (s *Switch) Lend(in unit.Port, dst []*buffer.Frame) {
 	for i := range dst {
 		if dst[i] != nil {
 			continue
@@ -219,6 +226,7 @@ func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
 			// at reserve.
 			panic("dataplane: no slot to read into: the driver holds more than a batch a port")
 		}
+		dst[i].In = in // Parse asks
 	}
 }
 
@@ -237,7 +245,7 @@ func (s *Switch) Portion(in unit.Port, fs []*buffer.Frame) (n int) {
 		c := f.Info.Priority
 		if !known.Has(c) {
 			known.Add(c)
-			if room[c] = s.cfg.Buffer.LossyQueue / 2; s.lossless.Has(c) {
+			if room[c] = s.cfg.Buffer.LossyQueue / 2; s.ports[in].lossless.Has(c) {
 				room[c] = s.mmu.Room(in, c)
 			}
 		}
@@ -383,7 +391,7 @@ func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 		// Data only: what is malformed was nobody's, and ARP is of no flow. Info.Priority is the
 		// priority in which the frame came; setPriority leaves it alone.
 		s.lost.count(flowOf(f), r)
-		if s.lossless.Has(f.Info.Priority) && r.Fate() == Lost {
+		if s.isLossless(f) && r.Fate() == Lost {
 			c.countLost(f.Info.Priority, r)
 		}
 	}

@@ -22,7 +22,7 @@ func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.Port
 	if out, ok := s.macs.lookup(s.now, int(e.subnet), mac); ok {
 		return s.lag[out].And(s.up), false
 	}
-	if s.cfg.NoFlood && s.lossless.Has(c) {
+	if s.cfg.NoFlood && s.ports[in].lossless.Has(c) {
 		return unit.PortSet{}, false
 	}
 	return s.floods(in, int(e.subnet)), true
@@ -39,7 +39,7 @@ func (s *Switch) Way(in unit.Port, dst uint32, c unit.Priority, hash uint32) uni
 // says its priority in the field that the switch trusts.
 func (s *Switch) PriorityOut(c unit.Priority, in, out unit.Port, ttl uint8) unit.Priority {
 	switch {
-	case !s.lossless.Has(c):
+	case !s.ports[in].lossless.Has(c):
 		return c
 	case s.cfg.Bands.Width > 0:
 		return s.cfg.Bands.priority(ttl)

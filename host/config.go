@@ -23,8 +23,10 @@ type Config struct {
 	Address    netip.Addr
 	Rate       unit.Rate // of the link; 0: unlimited
 	Lossless   unit.PrioritySet
-	Quanta     uint16
-	Refresh    unit.Time
+	// PFCTxOff and PFCRxOff say that it sends no pauses, and that it honours none.
+	PFCTxOff, PFCRxOff bool
+	Quanta             uint16
+	Refresh            unit.Time
 	// HeedPause says that an 802.3x PAUSE stops all priorities; otherwise it is only counted.
 	HeedPause bool
 	// RxBuffer is the receive buffer of each priority in bytes. XOFF is at three quarters,
@@ -214,4 +216,12 @@ func (c *Config) checkRC(f *Flow) error {
 		return fmt.Errorf("flow %s: frames of %d bytes; valid: up to %d", f.Name, FrameOf(k.PathMTU), c.MaxFrame)
 	}
 	return nil
+}
+
+// sends is the priorities that the host may pause.
+func (c *Config) sends() unit.PrioritySet {
+	if c.PFCTxOff {
+		return 0
+	}
+	return c.Lossless
 }

@@ -293,7 +293,7 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 		for i := range h.peers {
 			h.peers[i].resp.Forget()
 		}
-		h.toSend = h.cfg.Lossless
+		h.toSend = h.cfg.sends()
 	}
 	h.wasUp = h.wasUp || up
 	if up {

@@ -109,7 +109,7 @@ func (h *Host) receivePause(b []byte) {
 	h.ready = true
 	for c := range unit.Priority(unit.Priorities) {
 		switch {
-		case !pf.Enable.Has(c) || !h.cfg.Lossless.Has(c):
+		case !pf.Enable.Has(c) || !h.cfg.Lossless.Has(c) || h.cfg.PFCRxOff:
 		case pf.Quanta[c] == 0:
 			h.count.RxResume[c]++
 			h.heed(c, 0)
@@ -269,7 +269,7 @@ func (h *Host) store(c unit.Priority, n int) bool {
 		return false
 	}
 	b.fill += add
-	if !b.xoff && b.fill >= h.level(3, 4) && h.cfg.Lossless.Has(c) {
+	if !b.xoff && b.fill >= h.level(3, 4) && h.cfg.sends().Has(c) {
 		b.xoff = true
 		h.toSend.Add(c)
 	}

@@ -625,3 +625,26 @@ func TestFlowsFull(t *testing.T) {
 		t.Errorf("%d of flows beyond the table, %d foreign, %d that found no room; want 1, 0, 0", k.FlowsFull[3], k.Other, k.Overflow)
 	}
 }
+
+// TestAsymmetricPFC: a host with PFC in one direction sends pauses, or honours them.
+func TestAsymmetricPFC(t *testing.T) {
+	pause := make([]byte, pfcframe.Len)
+	pfcframe.Put(pause, pfcframe.Frame{Enable: 1 << 3, Quanta: [8]uint16{3: 65535}})
+	for _, tc := range []struct{ txOff, rxOff bool }{{false, false}, {true, false}, {false, true}} {
+		c := testConfig()
+		c.PFCTxOff, c.PFCRxOff = tc.txOff, tc.rxOff
+		h := startHost(t, c)
+		h.receive(pause)
+		if got := h.paused.Has(3); got == tc.rxOff {
+			t.Errorf("%+v: a pause is honoured: %v", tc, got)
+		}
+		h.Do(h.now, Act{Do: Slow, Rate: 1})
+		for seq := range uint64(20) {
+			h.receive(arrival(3, 1, seq, 1000))
+		}
+		h.run(ms)
+		if got := h.Counters().TxPause[3] > 0; got == tc.txOff {
+			t.Errorf("%+v: a full buffer sends a pause: %v", tc, got)
+		}
+	}
+}

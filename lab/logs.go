@@ -54,7 +54,7 @@ func longestLog(p *scenario.Plan) (node int, bytes int64) {
 	}
 	logs := make([]float64, len(p.Fabric.Nodes))
 	for i, f := range s.Flows {
-		if !slices.Contains(s.PFC.Lossless, int(f.Priority)) {
+		if !slices.Contains(s.Lossless(), int(f.Priority)) {
 			continue
 		}
 		hops, share := p.Flows[i].Hops, 1.0

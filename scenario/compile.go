@@ -36,7 +36,9 @@ type Plan struct {
 	// continue, lose and forge. A flap has become a fail and a heal. What happens to
 	// hosts is in their Acts.
 	Events []Event
-	levels []int // of switches, for thresholds by position
+	// Warnings are those of Scenario, and what the paths of flows have to be warned of.
+	Warnings []string
+	levels   []int // of switches, for thresholds by position
 
 	prefixes []unit.Prefix          // of subnets
 	lists    map[unit.PortSet][]int // the members of each port set, see list
@@ -119,6 +121,7 @@ func Compile(s *Scenario) (*Plan, error) {
 		p.Switches = append(p.Switches, p.switchConfig(i))
 	}
 	p.checkPrevention(doc)
+	p.checkPorts(doc)
 	if err := doc.Err(); err != nil {
 		return nil, err
 	}
@@ -129,6 +132,7 @@ func Compile(s *Scenario) (*Plan, error) {
 		p.Links = append(p.Links, p.link(i))
 	}
 	p.timeLine()
+	p.Warnings = append(slices.Clip(s.Warnings), p.warnPaths(doc)...)
 	return p, nil
 }
 
@@ -305,6 +309,8 @@ func (p *Plan) port(i, j int) config.Port {
 	if n := p.Scenario.headroom(topo.End{Node: i, Port: unit.Port(j)}); n > 0 && p.Fabric.Nodes[i].Kind == topo.Switch {
 		c.XOFF = &n
 	}
+	own := p.Scenario.port(topo.End{Node: i, Port: unit.Port(j)})
+	own.put(&c)
 	link := p.Fabric.Links[port.Link]
 	c.Auth = p.Scenario.auth(port.Link).A
 	if link.A.Node != i {

@@ -32,15 +32,15 @@ type Congestion struct {
 // congestion fills in and checks c, with the flows and the buffers of s.
 func (p *parser) congestion(s *Scenario, c *Congestion) *Congestion {
 	schema.Fill(c)
-	if slices.Contains(s.PFC.Lossless, *c.CNPPriority) {
-		p.Faultf("congestion.cnp_priority", "priority %d is lossless, and a CNP must not be paused by what it is to end; use a priority that is not in pfc.lossless, %v", *c.CNPPriority, s.PFC.Lossless)
+	if slices.Contains(s.Lossless(), *c.CNPPriority) {
+		p.Faultf("congestion.cnp_priority", "priority %d is lossless, and a CNP must not be paused by what it is to end; use a priority that is not in pfc.lossless, %v", *c.CNPPriority, s.Lossless())
 	}
 	if c.Control == "dcqcn" && c.ECN == nil && c.Phantom == nil {
 		c.ECN = &config.RED{}
 		schema.Fill(c.ECN)
 	}
 	config.CheckRED(p.Doc, "congestion.ecn", c.ECN)
-	if c.marks() && len(s.PFC.Lossless) == 0 {
+	if c.marks() && len(s.Lossless()) == 0 {
 		p.Faultf("congestion", "there is no lossless priority, so that nothing is marked; name some in pfc.lossless")
 	}
 	if c.ECN != nil {

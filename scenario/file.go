@@ -130,6 +130,9 @@ type fileTopology struct {
 
 	// Overrides are links with properties of their own.
 	Overrides []fileOverride `yaml:"overrides"`
+	// Ports are ports with settings of their own: where several name a port, the last that has a key
+	// counts.
+	Ports []filePort `yaml:"ports"`
 }
 
 // fileLink is the properties of a link: of every one that Overrides does not name, or of one.
@@ -382,10 +385,13 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		config.CheckLLDP(p.Doc, s.LLDP)
 	}
 	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
+	if s.Fabric != nil {
+		s.Ports = p.ports(s, f.Topology.Ports)
+	}
 	p.profile(s, f.Platform, f.Host)
 	f.Scheduler.Check(p.Doc, "scheduler")
 	s.Sched = f.Scheduler
-	p.end, p.lossless, p.mtu = s.Duration, s.PFC.Lossless, s.MTU
+	p.end, p.lossless, p.mtu = s.Duration, s.Lossless(), s.MTU
 	s.Routes = p.routes(f.Routes)
 	s.Dead = p.hosts("dead", f.Dead)
 	s.FloodAll = f.Flood == "all"
@@ -399,6 +405,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		s.Congestion = p.congestion(s, f.Congestion)
 	}
 	s.Events = p.events(s, f.Events)
+	p.checkPorts(s)
 	s.NICs = p.nics(s, f.NICs)
 	s.LogLimit = f.Live.LogLimit
 	s.Expect = p.expect("expect", f.Expect)

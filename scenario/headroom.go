@@ -83,7 +83,7 @@ func (p *parser) platform(s *Scenario, name string) *buffer.Platform {
 // (buffer.MMU.AtOnce), so that nobody gets less than that. m is the platform of the switches, or nil;
 // xoff and rxBuffer are whether the file says them.
 func (p *parser) headrooms(s *Scenario, m *buffer.Platform, xoff, rxBuffer bool) {
-	if s.Fabric == nil || p.Err() != nil || len(s.PFC.Lossless) == 0 {
+	if s.Fabric == nil || p.Err() != nil || len(s.Lossless()) == 0 {
 		return
 	}
 	rooms := make([]Headroom, len(s.Links))
@@ -113,6 +113,8 @@ func (p *parser) portHeadroom(s *Scenario, m *buffer.Platform, e topo.End, writt
 	link.Key, link.Has, link.Step = "buffer.xoff", *s.Buffer.XOFF, 1
 	speed := s.Links[s.Fabric.Nodes[e.Node].Ports[e.Port].Link]
 	switch {
+	case s.port(e).XOFF != nil:
+		link.Key, link.Has = s.port(e).key+".xoff", *s.port(e).XOFF
 	case written:
 		link.Or = ", or leave it out"
 	case m != nil:
@@ -124,7 +126,9 @@ func (p *parser) portHeadroom(s *Scenario, m *buffer.Platform, e topo.End, writt
 	default:
 		link.Has = min(max(link.Has, config.RoundHeadroom(needs)), mostHeadroom)
 	}
-	short.Add(link)
+	if len(s.LosslessAt(e)) > 0 {
+		short.Add(link)
+	}
 	if link.Has == *s.Buffer.XOFF {
 		return 0
 	}
@@ -139,7 +143,9 @@ func (s *Scenario) hostBuffer(e topo.End, written bool, short *config.Shortages)
 		size = min(max(config.DefaultRxBuffer, rxShare*config.RoundHeadroom(needs)), mostHeadroom)
 	}
 	end.Key, end.Has, end.Step = "host.rx_buffer", size/rxShare, rxShare
-	short.Add(end)
+	if len(s.LosslessAt(e)) > 0 {
+		short.Add(end)
+	}
 	if size == config.DefaultRxBuffer {
 		return 0
 	}
@@ -179,8 +185,9 @@ func (p *parser) warnPools(s *Scenario) {
 	for i, n := range s.Fabric.Nodes[:s.Fabric.Switches()] {
 		sw := config.Switch{Buffer: s.Buffer, PFC: s.PFC}
 		for j := range n.Ports {
-			xoff := s.XOFF(topo.End{Node: i, Port: unit.Port(j)})
-			sw.Ports = append(sw.Ports, config.Port{XOFF: &xoff})
+			e := topo.End{Node: i, Port: unit.Port(j)}
+			xoff, lossless := s.XOFF(e), s.LosslessAt(e)
+			sw.Ports = append(sw.Ports, config.Port{XOFF: &xoff, Lossless: &lossless})
 		}
 		if text, ok := sw.PoolShort(); ok {
 			short.Add(text, n.Name)

@@ -57,6 +57,9 @@ func (p *parser) events(s *Scenario, events []fileEvent) (out []Event) {
 		if ev.Do == Slow {
 			p.warnFast(s, path+".rate", ev.Node, ev.Rate)
 		}
+		if ev.Do == Storm {
+			p.checkStorm(s, path, ev)
+		}
 		asked.add(p, path, ev)
 		out = append(out, ev)
 	}

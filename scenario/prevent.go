@@ -125,6 +125,9 @@ func turns(levels []int, hops []topo.Hop) (n int) {
 // moreLossless returns s's lossless priorities, extended to n by the highest priorities that
 // no flow uses.
 func (s *Scenario) moreLossless(n int) ([]int, error) {
+	if slices.ContainsFunc(s.Ports, func(l PortPair) bool { return l.A.Lossless != nil || l.B.Lossless != nil }) {
+		return nil, errors.New("ports have lossless priorities of their own, and it takes the same ones at all ports")
+	}
 	lossless := slices.Clone(s.PFC.Lossless)
 	for c := unit.Priorities - 1; c > 0 && len(lossless) < n; c-- {
 		used := slices.ContainsFunc(s.Flows, func(f Flow) bool { return int(f.Priority) == c })
@@ -182,7 +185,7 @@ func (s *Scenario) preventByTTL() error {
 const maxLossless = unit.Priorities - 1
 
 func (p *Plan) lossless(flow int) bool {
-	return slices.Contains(p.Scenario.PFC.Lossless, int(p.Scenario.Flows[flow].Priority))
+	return slices.Contains(p.Scenario.Lossless(), int(p.Scenario.Flows[flow].Priority))
 }
 
 // routingLoop is a loop that catches a flow.

@@ -44,11 +44,13 @@ type Scenario struct {
 	// Headrooms are by link of Fabric what its ends have of their own, nil if nothing is. They are
 	// of the speeds that the file has: Slow keeps them.
 	Headrooms []Headroom
-	RxBuffer  int // receive buffer of a host in bytes, if it has none of its own
-	MTU       int // bytes of the longest IP packet
-	Buffer    config.Buffer
-	PFC       config.PFC
-	Trust     string // "dscp" or "pcp"
+	// Ports are by link of Fabric what the ports at its ends have of their own, nil if none has anything.
+	Ports    []PortPair
+	RxBuffer int // receive buffer of a host in bytes, if it has none of its own
+	MTU      int // bytes of the longest IP packet
+	Buffer   config.Buffer
+	PFC      config.PFC
+	Trust    string // "dscp" or "pcp"
 	// Sched is the scheduler of switches, PortSched what their ports at a link have of their own.
 	Sched     config.Scheds
 	PortSched map[topo.End]config.Scheds

@@ -103,6 +103,7 @@ func (d *partition) receive(p int32) {
 	f := q.in.pop().f
 	d.timer.set(recvID(p), max(d.now, q.in.next())) // what arrived while the node was stopped is due now
 	d.frames++
+	f.In = q.n
 	n.machine.Parse(f)
 	d.one[0] = f
 	n.machine.Receive(d.now, q.n, d.one[:])

@@ -127,3 +127,12 @@ func (s PrioritySet) String() string {
 
 // Len is the number of priorities in the set.
 func (s PrioritySet) Len() int { return bits.OnesCount8(uint8(s)) }
+
+// List is its priorities, ascending.
+func (s PrioritySet) List() []int {
+	list := []int{}
+	for ; s != 0; s &= s - 1 {
+		list = append(list, int(s.First()))
+	}
+	return list
+}

@@ -26,7 +26,7 @@ func announce(w io.Writer, cfg config.Switch, flags func(iface string) (net.Flag
 		ports = append(ports, fmt.Sprintf("%s (%s)", p.Name, rate))
 	}
 	fmt.Fprintf(w, "%s: detector %s, response %s, lossless priorities %v; ports %s\n",
-		cfg.Name, cmp.Or(cfg.Detector, "none"), cmp.Or(cfg.Response, "none"), cfg.PFC.Lossless, strings.Join(ports, ", "))
+		cfg.Name, cmp.Or(cfg.Detector, "none"), cmp.Or(cfg.Response, "none"), cfg.Lossless().List(), strings.Join(ports, ", "))
 	for _, p := range cfg.Ports {
 		f, err := flags(p.Name)
 		switch {

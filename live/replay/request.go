@@ -35,7 +35,7 @@ func (r Request) Apply(h *host.Host, cfg *config.Host, now unit.Time) error {
 	case "stop":
 		h.Stop()
 	case "act":
-		a, err := ReadAct(r.Args, cfg.PFC.Lossless)
+		a, err := ReadAct(r.Args, cfg.PFC.LosslessAt(cfg.Port))
 		if err != nil {
 			return err
 		}

@@ -33,10 +33,12 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 			c.DSCP[dscp] = unit.Priority(priority)
 		}
 	}
-	for _, p := range s.Ports {
+	for i := range s.Ports {
+		p := &s.Ports[i]
 		port := dataplane.PortConfig{
 			Name: p.Name, MAC: p.MAC, PeerMAC: p.PeerMAC, FacesHost: p.Peer == "host", Rate: p.Rate,
-			HeedPause: s.PFC.heeds(p), Scheduler: p.Sched.Over(s.Sched).build(),
+			HeedPause: s.PFC.heeds(*p), PFCTxOff: p.PFC == PFCRx, PFCRxOff: p.PFC == PFCTx, Classes: p.classes(c.Classes),
+			Scheduler: p.Sched.Over(s.Sched).build(),
 		}
 		if p.Auth != auth.Off {
 			port.Auth = &auth.Config{Mode: p.Auth, Link: p.Link}
@@ -69,7 +71,8 @@ func (f PFC) heeds(p Port) bool { return cmp.Or(p.Pause, f.Pause) == "heed" }
 
 // BuildBuffer is the part of Build that is about the buffer.
 func (s Switch) BuildBuffer() buffer.Config {
-	c := buffer.Config{Ports: len(s.Ports), Lossless: prioritySet(s.PFC.Lossless), Shared: s.Buffer.Pool, LossyQueue: *s.Buffer.LossyQueue, Thresholds: s.thresholds(), Headroom: s.headrooms(), HeadroomPool: s.BuildHeadroomPool(), Cell: s.Buffer.Cell}
+	c := buffer.Config{Ports: len(s.Ports), Shared: s.Buffer.Pool, LossyQueue: *s.Buffer.LossyQueue, Thresholds: s.thresholds(), Headroom: s.headrooms(), HeadroomPool: s.BuildHeadroomPool(), Cell: s.Buffer.Cell}
+	s.buildLossless(&c)
 	p := &c.Profile
 	p.Size, p.XON, p.XONOffset, p.XOFF = s.Buffer.Size, *s.Buffer.XON, *s.Buffer.XONOffset, *s.Buffer.XOFF
 	if s.Buffer.Slack != nil {
@@ -92,9 +95,9 @@ func (h Host) FlowID(f Flow) detect.FlowID {
 func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: h.Port.MAC, GatewayMAC: h.GatewayMAC, Address: h.Address.IP.Netip(),
-		Rate: h.Port.Rate, Lossless: prioritySet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
-		HeedPause: h.PFC.heeds(h.Port),
-		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
+		Rate: h.Port.Rate, Lossless: prioritySet(h.PFC.LosslessAt(h.Port)), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
+		HeedPause: h.PFC.heeds(h.Port), PFCTxOff: h.Port.PFC == PFCRx, PFCRxOff: h.Port.PFC == PFCTx,
+		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
 		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin, LLDP: h.buildLLDP(),
 	}
 	for _, f := range h.Flows {
@@ -131,9 +134,9 @@ func (k *Congestion) build(line unit.Rate) *host.Congestion {
 func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	return nic.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: h.Port.MAC, Rate: h.Port.Rate,
-		Lossless: prioritySet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
-		HeedPause: h.PFC.heeds(h.Port),
-		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
+		Lossless: prioritySet(h.PFC.LosslessAt(h.Port)), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
+		HeedPause: h.PFC.heeds(h.Port), PFCTxOff: h.Port.PFC == PFCRx, PFCRxOff: h.Port.PFC == PFCTx,
+		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
 		LLDP: h.buildLLDP(),
 	}
 }

@@ -35,6 +35,7 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	if h.Port.StaticTh != nil || h.Port.XONOffset != nil || h.Port.XOFF != nil {
 		d.Faultf("port", "static_th, xon_offset and xoff are of a switch's port; a host has rx_buffer")
 	}
+	checkHostPort(d, h)
 	checkPFC(d, h.PFC, []Port{h.Port})
 	CheckLLDP(d, h.LLDP)
 	mtu := CheckMTU(d, "mtu", h.MTU)
@@ -52,7 +53,7 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	checkFlows(d, h.Flows, own, mtu)
 	checkPeers(d, h.Peers, own)
 	checkCongestion(d, h)
-	checkActs(d, h.Acts, h.PFC.Lossless)
+	checkActs(d, h.Acts, h.PFC.LosslessAt(h.Port))
 }
 
 // checkStack adds the faults of a host whose programs use the kernel's stack.
@@ -135,7 +136,7 @@ func checkCongestion(d *strictyaml.Doc, h *Host) {
 	if k == nil {
 		return
 	}
-	if slices.Contains(h.PFC.Lossless, *k.CNPPriority) {
+	if slices.Contains(h.PFC.LosslessAt(h.Port), *k.CNPPriority) {
 		d.Faultf("congestion.cnp_priority", "priority %d is lossless, and a CNP must not be paused by what it is to end; use a priority that is not in pfc.lossless, %v", *k.CNPPriority, h.PFC.Lossless)
 	}
 	if h.Port.Rate == 0 {

@@ -21,7 +21,7 @@ func checkPrevention(d *strictyaml.Doc, s *Switch) {
 	if s.TTLBand != 0 && len(s.PFC.Lossless) == 0 {
 		d.Faultf("ttl_band", "%d: there is no lossless priority; name some in pfc.lossless", s.TTLBand)
 	}
-	if s.NoFlood && prioritySet(s.PFC.Lossless) == 1<<unit.Priorities-1 {
+	if s.NoFlood && s.Lossless() == 1<<unit.Priorities-1 {
 		d.Faultf("no_flood", "all priorities are lossless: leave one for what is flooded")
 	}
 	checkMarks(d, s)
@@ -72,7 +72,7 @@ func checkMarks(d *strictyaml.Doc, s *Switch) {
 		}
 	}
 	lossy := 0
-	for slices.Contains(s.PFC.Lossless, lossy) {
+	for lossy < unit.Priorities && s.Lossless().Has(unit.Priority(lossy)) {
 		lossy++
 	}
 	if s.NoFlood && lossy < unit.Priorities && !s.marks(lossy) {

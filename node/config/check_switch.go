@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,11 +15,8 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	checkNode(d, s.Name, s.ID)
 	checkPorts(d, s.Ports)
 	checkAuth(d, s.Ports)
-	for _, dscp := range slices.Sorted(maps.Keys(s.DSCPMap)) {
-		path := fmt.Sprintf("dscp_map.%d", dscp)
-		d.Within(path, dscp, 0, 63)
-		d.Within(path, s.DSCPMap[dscp], 0, unit.Priorities-1)
-	}
+	checkMap(d, "dscp_map", s.DSCPMap)
+	checkClasses(d, s)
 	checkPFC(d, s.PFC, s.Ports)
 	CheckLLDP(d, s.LLDP)
 	warnings = checkBuffer(d, &s.Buffer, CheckMTU(d, "mtu", s.MTU))

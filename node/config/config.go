@@ -104,6 +104,16 @@ type Port struct {
 	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824"`
 	// XOFF overrides the switch's headroom for the priority groups of this port.
 	XOFF *int `yaml:"xoff,omitempty" schema:"0..1073741824"`
+	// Lossless overrides pfc.lossless at this port: the priorities whose frames are lossless if they
+	// come in by it, and in which it sends and honours pauses. Of a host's port they are the host's.
+	Lossless *[]int `yaml:"lossless,omitempty" schema:"0..7"`
+	// PFC is what the port does with pauses of these priorities: "both" (default), send and honour them;
+	// "tx", send them and ignore those that come; or "rx", honour them and send none.
+	PFC string `yaml:"pfc,omitempty" schema:"both|tx|rx"`
+	// Trust and DSCPMap override those of the switch for what comes in by this port. A DSCPMap
+	// without an entry for a code point leaves it at the switch's.
+	Trust   string      `yaml:"trust,omitempty" schema:"dscp|pcp"`
+	DSCPMap map[int]int `yaml:"dscp_map,omitempty" schema:"0..7,keys=0..63"`
 	// Pause overrides pfc.pause at this port.
 	Pause string `yaml:"pause,omitempty" schema:"ignore|heed"`
 	// Sched overrides the switch's scheduler at this port, for the priorities that it names.

@@ -89,8 +89,8 @@ func (s *Switch) headrooms() (bytes []int) {
 // pooledHeadroom is what the headrooms of all groups of s take at most, in bytes, beyond the bytes that
 // each port has of its own, port.
 func (s *Switch) pooledHeadroom(port int) (bytes int) {
-	for i := range s.Ports {
-		bytes += max(0, len(s.PFC.Lossless)*s.XOFFOf(i)-port)
+	for _, n := range s.groupSizes() {
+		bytes += max(0, n-port)
 	}
 	return bytes
 }
@@ -125,11 +125,11 @@ func checkHeadroom(d *strictyaml.Doc, b *Buffer) {
 // warnHeadroom tells of ports of s, which has no faults, whose headroom is less than what can
 // arrive once a group pauses, and of a pool of headroom that is less than all groups can need.
 func warnHeadroom(d *strictyaml.Doc, s *Switch) []string {
-	if len(s.PFC.Lossless) == 0 {
-		return nil
-	}
 	var short Shortages
 	for i, p := range s.Ports {
+		if len(s.PFC.LosslessAt(p)) == 0 {
+			continue
+		}
 		key := "buffer.xoff"
 		if p.XOFF != nil {
 			key = fmt.Sprintf("ports[%d].xoff", i)
@@ -169,7 +169,7 @@ func (s *Switch) PoolShort() (text string, ok bool) {
 		return "", false
 	}
 	return fmt.Sprintf("%d bytes, and all %d groups at once can need %d in addition to the %d of each port: in an incast lossless frames can be lost although each port has what its link needs",
-		pool.Bytes, len(s.Ports)*len(s.PFC.Lossless), needs, pool.Port), true
+		pool.Bytes, s.groups(), needs, pool.Port), true
 }
 
 // LinkText is rate and delay of a link, in words.

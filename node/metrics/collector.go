@@ -117,7 +117,7 @@ func (out sink) port(w *observe.Switch, p *observe.Port) {
 	out.by(dropped, p.Drops, w.Name, p.Name)
 	out.by(odd, p.Odd, w.Name, p.Name)
 	for c := range unit.Priorities {
-		if !slices.Contains(w.Lossless, c) && p.RxFrames[c]+p.TxFrames[c] == 0 && p.Queue[c].Watermark == 0 {
+		if !slices.Contains(w.LosslessOf(p), c) && p.RxFrames[c]+p.TxFrames[c] == 0 && p.Queue[c].Watermark == 0 {
 			continue // an unused lossy priority
 		}
 		priority := strconv.Itoa(c)
@@ -130,7 +130,7 @@ func (out sink) port(w *observe.Switch, p *observe.Port) {
 		out.put(queueMark, float64(p.Queue[c].Watermark), w.Name, p.Name, priority)
 		out.put(queueStarved, seconds(p.Starved[c]), w.Name, p.Name, priority)
 	}
-	for _, c := range w.Lossless {
+	for _, c := range w.LosslessOf(p) {
 		out.priority(w, p, c)
 	}
 }
@@ -158,7 +158,7 @@ func (out sink) priority(w *observe.Switch, p *observe.Port, c int) {
 // deadlocked sends, for every lossless queue, whether a deadlock is active there.
 func (out sink) deadlocked(w *observe.Switch, h *observe.History) {
 	for i := range w.Ports {
-		for _, c := range w.Lossless {
+		for _, c := range w.LosslessOf(&w.Ports[i]) {
 			p := observe.Place{Port: w.Ports[i].Name, Priority: c}
 			out.flag(deadlocked, slices.Contains(h.InForce, p), w.Name, p.Port, strconv.Itoa(c))
 		}

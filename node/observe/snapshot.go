@@ -36,7 +36,7 @@ type Switch struct {
 	// HeadroomPoolBytes is the use of the pool of headroom, 0 without one.
 	HeadroomPoolBytes int    `json:"headroom_pool_bytes,omitempty"`
 	LosslessLost      uint64 `json:"lossless_lost"`
-	Lossless          []int  `json:"lossless"` // priorities
+	Lossless          []int  `json:"lossless"` // priorities, at some port
 	// Flows are the flows of which it dropped data frames, OtherDrops such frames of flows beyond
 	// the first 4096 of them, and of none.
 	Flows      []FlowDrops `json:"flow_drops,omitempty"`
@@ -129,8 +129,10 @@ type PortWire struct {
 
 // Port is a port at one instant. Arrays are indexed by priority.
 type Port struct {
-	Name string `json:"name"`
-	Up   bool   `json:"up"`
+	// Lossless are the port's lossless priorities, if they differ from the switch's.
+	Lossless *[]int `json:"lossless,omitempty"`
+	Name     string `json:"name"`
+	Up       bool   `json:"up"`
 	// PortChannel is the LAG of which the port is a member.
 	PortChannel string `json:"port_channel,omitempty"`
 
@@ -264,13 +266,21 @@ type Group struct {
 	HeadroomWatermark int `json:"headroom_watermark"`
 }
 
+// LosslessOf are the lossless priorities of a port.
+func (w *Switch) LosslessOf(p *Port) []int {
+	if p.Lossless != nil {
+		return *p.Lossless
+	}
+	return w.Lossless
+}
+
 // TakeSwitch takes a snapshot of s. links are the statistics of its ports' links, nil
 // if it has none.
 func TakeSwitch(s *dataplane.Switch, links []link.Stats) Switch {
 	c := s.Config()
 	out := Switch{
 		Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), DetectorBytes: s.Detector().StateBytes(),
-		Lossless: lossless(c), CounterBytes: s.MMU().CounterBytes(), SharedBytes: s.MMU().Shared(), HeadroomPoolBytes: s.MMU().HeadroomPool(),
+		Lossless: c.Buffer.Lossless.List(), CounterBytes: s.MMU().CounterBytes(), SharedBytes: s.MMU().Shared(), HeadroomPoolBytes: s.MMU().HeadroomPool(),
 	}
 	for i := range c.Ports {
 		p := takePort(s, unit.Port(i))
@@ -287,7 +297,8 @@ func TakeSwitch(s *dataplane.Switch, links []link.Stats) Switch {
 func takePort(s *dataplane.Switch, n unit.Port) Port {
 	k := s.Counters(n)
 	p := Port{
-		Name: s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
+		Lossless: ownLossless(s.Config(), n),
+		Name:     s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
 		RxPause8023: k.RxPause8023, Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: drops(k, false), Odd: drops(k, true),
 		Loss: lossOf(k), Marked: k.Marked, Starved: k.Starved, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,

@@ -132,6 +132,18 @@ type PortSetup struct {
 	XOFF      *int `json:"xoff,omitempty"`
 	// Weights are by priority what the scheduler goes by, 0 of a strict one.
 	Weights [unit.Priorities]int `json:"weights"`
+	// Lossless are the port's lossless priorities, if they differ from the switch's, and PFC what it does
+	// with their pauses: tx or rx, "" for both.
+	Lossless *[]int `json:"lossless,omitempty"`
+	PFC      string `json:"pfc,omitempty"`
+}
+
+// LosslessOf are the lossless priorities of a port.
+func (s *Setup) LosslessOf(p *PortSetup) []int {
+	if p.Lossless != nil {
+		return *p.Lossless
+	}
+	return s.Lossless
 }
 
 // ethernetHeader is the length of a frame's addresses and EtherType.
@@ -140,7 +152,7 @@ const ethernetHeader = 14
 // TakeSetup copies the setup of s.
 func TakeSetup(s *dataplane.Switch) Setup {
 	c := s.Config()
-	out := Setup{Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), Lossless: lossless(c), Buffer: takeBuffer(s.MMU().Config())}
+	out := Setup{Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), Lossless: c.Buffer.Lossless.List(), Buffer: takeBuffer(s.MMU().Config())}
 	buffers := s.MMU().Config()
 	for i, p := range c.Ports {
 		port := PortSetup{
@@ -159,6 +171,7 @@ func TakeSetup(s *dataplane.Switch) Setup {
 		if xoff := buffers.XOFF(unit.Port(i)); xoff != buffers.Profile.XOFF {
 			port.XOFF = &xoff
 		}
+		port.Lossless, port.PFC = ownLossless(c, unit.Port(i)), pfcOf(&p)
 		out.Ports = append(out.Ports, port)
 	}
 	return out
@@ -178,9 +191,25 @@ func takeBuffer(c buffer.Config) Buffer {
 	return b
 }
 
-// lossless are the lossless priorities, in order.
-func lossless(c *dataplane.Config) []int {
-	return priorities(c.Buffer.Lossless)
+// ownLossless are the lossless priorities of a port, nil if they are those of the switch.
+func ownLossless(c *dataplane.Config, p unit.Port) *[]int {
+	own := c.Buffer.LosslessAt(p)
+	if own == c.Buffer.Lossless {
+		return nil
+	}
+	list := own.List()
+	return &list
+}
+
+// pfcOf is what a port does with pauses, "" if it sends and honours them.
+func pfcOf(p *dataplane.PortConfig) string {
+	switch {
+	case p.PFCTxOff:
+		return "rx"
+	case p.PFCRxOff:
+		return "tx"
+	}
+	return ""
 }
 
 // Labels are the labels at a port and priority: In came with the active pause of the
@@ -229,7 +258,7 @@ func TakeLabels(s *dataplane.Switch) []Labels {
 	labels := []Labels{}
 	c := s.Config()
 	for i, p := range c.Ports {
-		for _, priority := range lossless(c) {
+		for _, priority := range c.Buffer.Lossless.List() {
 			n, k := unit.Port(i), unit.Priority(priority)
 			l := Labels{Port: p.Name, Priority: priority, Paused: s.QueuePaused(n, k)}
 			l.XOFF, _ = s.MMU().XOFF(n, k)

@@ -64,7 +64,7 @@ func TakeWatchdog(s *dataplane.Switch, ports unit.PortSet, before Storms) *Watch
 
 func losslessQueues(s *dataplane.Switch) (queues []detect.Queue) {
 	for p := range unit.Port(s.Ports()) {
-		for _, priority := range lossless(s.Config()) {
+		for _, priority := range s.Config().Buffer.LosslessAt(p).List() {
 			queues = append(queues, detect.Queue{Port: p, Priority: unit.Priority(priority)})
 		}
 	}

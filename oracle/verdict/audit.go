@@ -324,7 +324,7 @@ func (a *auditor) lossIsOfWhatWasSent() {
 		if !a.reported(f) {
 			return
 		}
-		if slices.Contains(s.PFC.Lossless, f.Priority) {
+		if s.OwnClasses() || slices.Contains(s.Lossless(), f.Priority) { // by a port's map any may be
 			missing += f.Sent - f.Received
 		}
 	}

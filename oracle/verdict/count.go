@@ -120,7 +120,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts 
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: perSecond(in.Bytes, s.Lasts(&f)), Messages: messages,
 		})
-		if slices.Contains(s.PFC.Lossless, int(f.Priority)) && !policed(i) && !unheard && !turned.Has(f.Priority) {
+		if p.Lossless(i) && !policed(i) && !unheard && !turned.Has(f.Priority) {
 			wire += max(0, int(in.Lost)-int(total(d)))
 		}
 	}

@@ -43,7 +43,7 @@ func Of(r Run) *Verdict {
 	s := r.Plan.Scenario
 	v := &Verdict{
 		Scenario: s.Name, World: r.World, Detector: s.Detector, Response: s.Response, Seed: r.Seed, Version: Version, Duration: s.Duration,
-		Warnings: s.Warnings, Cores: r.Cores, Headroom: r.Headroom,
+		Warnings: r.Plan.Warnings, Cores: r.Cores, Headroom: r.Headroom,
 	}
 	if r.PerProcess > 1 {
 		v.NodesPerProcess, v.Polled = r.PerProcess, r.Polled

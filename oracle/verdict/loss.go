@@ -140,6 +140,7 @@ func (v *Verdict) short(p *scenario.Plan, of HeadroomShort, port unit.Port, l *o
 	for c, n := range l.HeadroomLost {
 		if n > 0 {
 			of.Priority, of.Lost = c, int(n)
+			of.Unstopped = unstopped(p, of.Node, port, unit.Priority(c))
 			v.HeadroomShort = append(v.HeadroomShort, of)
 		}
 	}
@@ -165,6 +166,12 @@ func (h *HeadroomShort) reckon(p *scenario.Plan, port unit.Port) {
 		h.Headroom = of.RxBuffer/4 + of.RxSlack
 	}
 	h.Need = p.Scenario.NeedsHeadroom(topo.End{Node: at, Port: port})
+}
+
+// unstopped reports whether pauses of a group stop nobody.
+func unstopped(p *scenario.Plan, node string, port unit.Port, c unit.Priority) bool {
+	at, ok := p.Fabric.Node(node)
+	return ok && p.Scenario.Ports != nil && !p.Scenario.Pauses(topo.End{Node: at, Port: port}, c)
 }
 
 // lossShown is how many reasons of a loss a line has. Chosen: with node names that is a line or two of
@@ -201,7 +208,9 @@ func (v *Verdict) writeLoss(t *table) {
 	t.wrap("lost        ", v.lossText())
 	for _, h := range v.HeadroomShort[:min(len(v.HeadroomShort), lossShown)] {
 		need, what := "", fmt.Sprintf("%d bytes", h.Headroom)
-		if h.Need > 0 {
+		if h.Unstopped {
+			need = "; its pauses stop nobody (topology.ports)"
+		} else if h.Need > 0 {
 			need = fmt.Sprintf("; its link needs %d", h.Need)
 		}
 		if h.Pool > 0 {

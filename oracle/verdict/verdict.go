@@ -273,6 +273,9 @@ type HeadroomShort struct {
 	Headroom int `json:"headroom_bytes"`
 	Pool     int `json:"headroom_pool_bytes,omitempty"`
 	Need     int `json:"need_bytes,omitempty"`
+	// Unstopped: pauses of the group stop nobody, since its port sends none or the far end ignores
+	// them; no headroom is enough then.
+	Unstopped bool `json:"unstopped,omitempty"`
 }
 
 // FlowResult is what became of a flow until the end of the run. Lost frames were dropped by a

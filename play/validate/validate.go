@@ -106,7 +106,7 @@ func (f *File) scenario(data []byte, settings []strictyaml.Setting) (warnings []
 	case live != nil:
 		f.SimOnly = live.Error()
 	}
-	return s.Warnings, err
+	return plan.Warnings, err
 }
 
 // live returns why a live lab refuses s at the speed that it needs, nil if it can play

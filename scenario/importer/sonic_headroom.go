@@ -200,7 +200,7 @@ func nvidia(c *configDB) bool {
 // headroom tells what the links need, where the scenario has no xoff, and which ports have an xoff
 // below it.
 func (r *sonicReader) headroom(links []sonicLink, q qos) {
-	if len(q.lossless) == 0 {
+	if len(q.dscp) == 0 && len(q.lossless) == 0 {
 		return
 	}
 	mtu := cmp.Or(q.mtu, config.DefaultMTU)
@@ -210,7 +210,7 @@ func (r *sonicReader) headroom(links []sonicLink, q qos) {
 		n := config.PFC{}.NeedsHeadroom(l.rate(), l.delay(), mtu, 0)
 		needs[l.String()] = max(config.DefaultXOFF, config.RoundHeadroom(n))
 		for _, e := range l.ends() {
-			if xoff, ok := e.xoff(q.lossless); ok && xoff < n {
+			if xoff, ok := e.xoff(q.of[e]); ok && xoff < n {
 				short.Add(fmt.Sprintf("xoff is %d, and %s with an mtu of %d needs %d: lossless frames can be lost", xoff, &l, mtu, n), e.String())
 			}
 		}

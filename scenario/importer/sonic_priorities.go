@@ -12,8 +12,9 @@ import (
 
 // qos is the priorities and the buffers of a fabric.
 type qos struct {
-	lossless []int
-	dscp     map[int][]int // by lossless priority: the code points that switches map to it
+	lossless []int         // of most ports
+	of       map[end][]int // the lossless priorities of each port
+	dscp     map[int][]int // by priority that is lossless somewhere: the code points that switches map to it
 	profile  profile
 	mtu      int // 0 for none
 }
@@ -33,9 +34,8 @@ type profile struct {
 // null is the profile of a priority group for which SONiC makes one.
 const null = "NULL"
 
-// qos finds out what all ports between switches have in common; where there are none, those to hosts.
+// qos finds out what ports have: most of those between switches; where there are none, those to hosts.
 func (r *sonicReader) qos(links []sonicLink) (q qos) {
-	var first end
 	var ends, hosts []end
 	for _, l := range links {
 		if l.b.at == nil {
@@ -44,26 +44,37 @@ func (r *sonicReader) qos(links []sonicLink) (q qos) {
 		}
 		ends = append(ends, l.a, l.b)
 	}
-	priorities := map[end][]int{}
+	q.of = map[end][]int{}
+	var all []int // lossless somewhere
 	for _, e := range slices.Concat(ends, hosts) {
-		priorities[e] = r.pfc(e)
+		q.of[e] = r.pfc(e)
+		all = append(all, q.of[e]...)
 	}
+	slices.Sort(all)
+	all = slices.Compact(all)
 	if len(ends) == 0 {
-		ends = firstPausing(hosts, priorities)
+		ends = firstPausing(hosts, q.of)
 	}
+	q.lossless = most(ends, q.of)
+	r.tellOthers(slices.Concat(ends, hosts), &q)
+	q.dscp = r.dscp(ends, all)
+	q.profile = r.profile(ends, q.of)
+	return q
+}
+
+// most is the lossless priorities that most ports have, of several the first.
+func most(ends []end, of map[end][]int) (lossless []int) {
+	var have lists.Groups[string, end]
 	for _, e := range ends {
-		switch {
-		case first.at == nil:
-			first, q.lossless = e, priorities[e]
-		case !slices.Equal(priorities[e], q.lossless):
-			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "pfc_enable is %q, and that of %s %q; in a scenario all ports pause the same priorities",
-				join(priorities[e]), first, join(q.lossless))
+		have.Add(join(of[e]), e)
+	}
+	best := 0
+	for _, key := range have.Keys {
+		if at := have.Of[key]; len(at) > best {
+			lossless, best = of[at[0]], len(at)
 		}
 	}
-	r.tellHosts(hosts, priorities, q.lossless)
-	q.dscp = r.dscp(ends, q.lossless)
-	q.profile = r.profile(ends, q.lossless)
-	return q
+	return lossless
 }
 
 // firstPausing are the ports of hosts that pause what the first does that pauses at all: without links
@@ -77,18 +88,18 @@ func firstPausing(hosts []end, priorities map[end][]int) (ends []end) {
 	return ends
 }
 
-// tellHosts tells which ports of hosts do not pause the lossless priorities, and if there are none of those.
-func (r *sonicReader) tellHosts(hosts []end, priorities map[end][]int, lossless []int) {
+// tellOthers tells which ports have other lossless priorities than most, and if there are none.
+func (r *sonicReader) tellOthers(ends []end, q *qos) {
 	var others alikes
-	for _, e := range hosts {
-		if !slices.Equal(priorities[e], lossless) {
-			others.Add(fmt.Sprintf("%q", join(priorities[e])), e.String())
+	for _, e := range ends {
+		if !slices.Equal(q.of[e], q.lossless) {
+			others.Add(fmt.Sprintf("%q", join(q.of[e])), e.String())
 		}
 	}
 	for _, key := range others.Keys {
-		r.notef("pfc_enable is %s at %s, of links to hosts: in a scenario all ports pause the same priorities, here %q", key, andMore(others.Of[key]), join(lossless))
+		r.notef("pfc_enable is %s at %s: see topology.ports; pfc.lossless is %q, that of most others", key, andMore(others.Of[key]), join(q.lossless))
 	}
-	if len(lossless) == 0 && len(others.Keys) == 0 {
+	if len(q.lossless) == 0 && len(others.Keys) == 0 {
 		r.notef("No port has a pfc_enable: no priority is lossless")
 	}
 }
@@ -198,10 +209,12 @@ func (r *sonicReader) codePoints(c *configDB, ref string, lossless []int) map[in
 func (t table) keysOf(key string) []string { return keysOf(t[key]) }
 
 // profile is the one that most ports have for their lossless priorities.
-func (r *sonicReader) profile(ends []end, lossless []int) profile {
+func (r *sonicReader) profile(ends []end, lossless map[end][]int) profile {
 	var all lists.Groups[profile, string] // the ports that have each
+	paused := false
 	for _, e := range ends {
-		for _, c := range lossless {
+		for _, c := range lossless[e] {
+			paused = true
 			p, ok := r.profileOf(e, c)
 			if at := all.Of[p]; ok && !slices.Contains(at[max(0, len(at)-1):], e.String()) { // once for all its priorities
 				all.Add(p, e.String())
@@ -209,7 +222,7 @@ func (r *sonicReader) profile(ends []end, lossless []int) profile {
 		}
 	}
 	if len(all.Keys) == 0 {
-		if len(ends) > 0 && len(lossless) > 0 {
+		if paused {
 			r.notef("no port has a BUFFER_PG with a lossless profile: buffers have their defaults, and BUFFER_POOL is not used")
 		}
 		return profile{}

@@ -102,8 +102,8 @@ func TestSays(t *testing.T) {
 	}
 }
 
-// TestSONiCPauses: priorities are those of the ports between switches, of a switch alone those of its
-// ports to hosts. Ports to hosts that pause others are told of, and if nothing is lossless.
+// TestSONiCPauses: priorities are those of most ports between switches, of a switch alone those of its
+// ports to hosts. Ports that pause others have them, and it is told if nothing is lossless.
 func TestSONiCPauses(t *testing.T) {
 	alone := func(edits ...string) []importer.SONiCFile {
 		edits = append(edits, "leaf0", `"type": "LeafRouter"`, `"type": "Server"`, "leaf0", `"type": "LeafRouter"`, `"type": "Server"`)
@@ -125,11 +125,17 @@ func TestSONiCPauses(t *testing.T) {
 		{"a switch alone that pauses nothing", alone(without("leaf0", 4)...), []string{"pfc: {lossless: []}", nothing}},
 		{"a switch alone that pauses at two ports", alone(without("leaf0", 2)...), []string{
 			"pfc: {lossless: [3, 4]}",
-			`# pfc_enable is "" at leaf0 Ethernet0 and 1 more, of links to hosts: in a scenario all ports pause the same priorities, here "3,4".`,
+			`# pfc_enable is "" at leaf0 Ethernet0 and 1 more: see topology.ports; pfc.lossless is "3,4", that of most others.`,
+			`- {link: ["leaf0--spine0", "leaf0--spine1"], lossless: []}`,
 		}},
 		{"a port to a host that pauses less", sonicClos(t, "leaf0", "\"Ethernet8\": {\n            \"dscp_to_tc_map\": \"AZURE\",\n            \"tc_to_pg_map\": \"AZURE\",\n            \"pfc_to_queue_map\": \"AZURE\",\n            \"pfc_enable\": \"3,4\"", `"Ethernet8": {"pfc_enable": "3"`), []string{
 			"pfc: {lossless: [3, 4]}",
-			`# pfc_enable is "3" at leaf0 Ethernet8, of links to hosts`,
+			`# pfc_enable is "3" at leaf0 Ethernet8: see topology.ports; pfc.lossless is "3,4", that of most others.`,
+			`    - {link: "leaf0--srv0", lossless: [3]}`,
+		}},
+		{"ends that pause different ones", sonicClos(t, "leaf1", `"pfc_enable": "3,4"`, `"pfc_enable": "3"`), []string{
+			"pfc: {lossless: [3, 4]}",
+			`    - {link: "leaf1--spine0", at: "leaf1", lossless: [3]}`,
 		}},
 	} {
 		text, _ := sonicImported(t, c.files)
@@ -180,7 +186,6 @@ func TestSONiCFaults(t *testing.T) {
 			"leaf0.json: DEVICE_NEIGHBOR|Ethernet12: it leads to spine9, a LeafRouter, and there is no spine9.json",
 		}},
 		{[]string{"leaf0", "\"name\": \"srv1\"", "\"name\": \"srv 1\\n\""}, []string{`leaf0.json: DEVICE_NEIGHBOR|Ethernet12: name is "srv 1\n"; want 1 to 32 letters`}},
-		{[]string{"leaf1", `"pfc_enable": "3,4"`, `"pfc_enable": "3"`}, []string{`leaf1.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3", and that of leaf0 Ethernet0 "3,4"; in a scenario all ports pause the same priorities`}},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": {"3": true}`, "spine0", `"mtu": "9100"`, `"mtu": null`}, []string{
 			`leaf0.json: PORT_QOS_MAP|Ethernet0: pfc_enable is {"3":true}; want a text, such as "3,4"`,
 			`spine0.json: PORT|Ethernet0: mtu is null; want a text`,

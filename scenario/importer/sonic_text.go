@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 func (r *sonicReader) text(name string, links []sonicLink, lags []string, q qos) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Made of the configurations of %s. Routes are shortest paths, those\n# that fail fall back as routes of a scenario do.\n", unit.Count(len(r.configs), "SONiC switch"))
-	for _, priority := range q.lossless {
+	for priority := range unit.Priorities {
 		if points := q.dscp[priority]; points != nil {
 			fmt.Fprintf(&b, "# Priority %d: DSCP %s.\n", priority, strings.ReplaceAll(join(points), ",", ", "))
 		}
@@ -53,12 +54,9 @@ func (r *sonicReader) text(name string, links []sonicLink, lags []string, q qos)
 		fmt.Fprintf(&b, "  cable: %s\n", metres(usualCable))
 	}
 	head = "  overrides:\n"
-	nth := map[string]int{}
-	for _, l := range links {
-		id := l.names()
-		if nth[id]++; nth[id] > 1 {
-			id = fmt.Sprintf("%s#%d", id, nth[id])
-		}
+	ids := linkIDs(links)
+	for i, l := range links {
+		id := ids[i]
 		own := ""
 		if l.speed != usual {
 			own += ", rate: " + rate(l.speed)
@@ -71,9 +69,53 @@ func (r *sonicReader) text(name string, links []sonicLink, lags []string, q qos)
 			head = ""
 		}
 	}
+	q.writePorts(&b, links)
 	q.profile.write(&b)
 	fmt.Fprintf(&b, "\npfc: {lossless: [%s]}\n\nduration: 1s\n", strings.ReplaceAll(join(q.lossless), ",", ", "))
 	return []byte(b.String())
+}
+
+// linkIDs are the names of links, which tell those between the same two nodes apart.
+func linkIDs(links []sonicLink) (ids []string) {
+	nth := map[string]int{}
+	for _, l := range links {
+		id := l.names()
+		if nth[id]++; nth[id] > 1 {
+			id = fmt.Sprintf("%s#%d", id, nth[id])
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// writePorts writes the ports with other lossless priorities than most. A host's port has those of the
+// switch's.
+func (q *qos) writePorts(b *strings.Builder, links []sonicLink) {
+	var ports lists.Groups[string, string] // by the rest of an entry, the links
+	for i, id := range linkIDs(links) {
+		l := &links[i]
+		write := func(at string, e end) {
+			if !slices.Equal(q.of[e], q.lossless) {
+				ports.Add(fmt.Sprintf("%s, lossless: [%s]", at, strings.ReplaceAll(join(q.of[e]), ",", ", ")), strconv.Quote(id))
+			}
+		}
+		if l.b.at == nil || slices.Equal(q.of[l.a], q.of[l.b]) {
+			write("", l.a)
+			continue
+		}
+		write(fmt.Sprintf(", at: %q", l.a.at.name), l.a)
+		write(fmt.Sprintf(", at: %q", l.b.at.name), l.b)
+	}
+	if len(ports.Keys) > 0 {
+		b.WriteString("  ports:\n")
+	}
+	for _, own := range ports.Keys {
+		names := strings.Join(ports.Of[own], ", ")
+		if len(ports.Of[own]) > 1 {
+			names = "[" + names + "]"
+		}
+		fmt.Fprintf(b, "    - {link: %s%s}\n", names, own)
+	}
 }
 
 // names is a link as a scenario names it.

@@ -75,7 +75,7 @@ func (c *Case) losslessFlows() []string {
 }
 
 func (c *Case) lossless(f scenario.Flow) bool {
-	return slices.Contains(c.Scenario.PFC.Lossless, int(f.Priority))
+	return slices.Contains(c.Scenario.Lossless(), int(f.Priority))
 }
 
 // pairEvents is how many events of the simulator trying all pairs may take, so that it

@@ -122,11 +122,11 @@ func makeLossy(p *scenario.Plan, t Turn) error {
 		return err
 	}
 	priority := int(t.Priority)
-	if !slices.Contains(s.PFC.Lossless, priority) {
-		return fmt.Errorf("turn %v: priority %d is not lossless; valid: %v", t, priority, s.PFC.Lossless)
+	if !slices.Contains(s.Lossless(), priority) {
+		return fmt.Errorf("turn %v: priority %d is not lossless; valid: %v", t, priority, s.Lossless())
 	}
 	lossy := 0
-	for slices.Contains(s.PFC.Lossless, lossy) {
+	for slices.Contains(s.Lossless(), lossy) {
 		lossy++
 	}
 	c := &p.Switches[node]

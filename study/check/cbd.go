@@ -61,6 +61,8 @@ type Checker struct {
 	// of a frame they are all alike, and the first one stands for all.
 	priorities []unit.Priority
 	alike      bool
+	idle       []bool // by group: the hop stops nobody (ports.go); nil if there is none
+	group      []node // by node: the hop of its group (ports.go); nil if each is its own
 	lossless   []unit.Priority
 	index      [unit.Priorities]int8 // in priorities, -1 for a lossy priority
 	bands      bool                  // the priority of a frame follows its TTL
@@ -137,7 +139,7 @@ func Refuse(s *scenario.Scenario) error {
 	}
 	priorities := 1
 	if tellsPriorities(s) {
-		priorities = len(s.PFC.Lossless)
+		priorities = len(toldApart(s))
 	}
 	if n := ports * priorities * len(f.Subnets); n > maxWalk {
 		return fmt.Errorf("%d switches with %d ports, %d subnets: %d ports times lossless priorities that differ times subnets; at most %d can be checked",
@@ -150,7 +152,7 @@ func Refuse(s *scenario.Scenario) error {
 }
 
 func tellsPriorities(s *scenario.Scenario) bool {
-	return s.Prevention != nil && (s.Prevention.Tags > 0 || s.Prevention.TTLBand > 0)
+	return s.Ports != nil || s.Prevention != nil && (s.Prevention.Tags > 0 || s.Prevention.TTLBand > 0)
 }
 
 // New prepares a plan that Refuse does not refuse. The plan is not changed. step, unless it
@@ -165,8 +167,10 @@ func New(plan *scenario.Plan, step func() error) (*Checker, error) {
 	for i := range c.index {
 		c.index[i] = -1
 	}
-	for _, p := range s.PFC.Lossless {
+	for _, p := range s.Lossless() {
 		c.lossless = append(c.lossless, unit.Priority(p))
+	}
+	for _, p := range toldApart(s) {
 		if c.alike {
 			c.index[p] = 0
 			c.priorities = c.lossless[:1]
@@ -178,6 +182,7 @@ func New(plan *scenario.Plan, step func() error) (*Checker, error) {
 	if err := c.makeSwitches(); err != nil {
 		return nil, err
 	}
+	c.findGroups()
 	c.file = fileFailures(plan)
 	if err := c.prepare(step); err != nil {
 		return nil, err
@@ -273,7 +278,7 @@ func (c *Checker) prepare(step func() error) error {
 	c.undo = c.undo[:0]
 	for i := range c.plan.Scenario.Flows {
 		f := flow{priority: c.plan.Scenario.Flows[i].Priority, hash: c.plan.Hash(i)}
-		if c.plan.Scenario.Trust == "pcp" {
+		if c.plan.Scenario.Trust == "pcp" && c.group == nil {
 			f.priority = 0 // hosts send frames without a tag
 		}
 		c.flows = append(c.flows, f)

@@ -10,17 +10,23 @@ import (
 	"softswitch/study/fuzz"
 )
 
-// randomDeadlocks is how many random scenarios are played.
+// randomDeadlocks is how many random scenarios of each mode are played.
 var randomDeadlocks = testkit.Sized(100, 300)
 
 // TestRandomDeadlocks: each turn of each loop that locks in random scenarios is one that a
 // flow takes, while the links are up or down as the file says at some time. A loop may have
 // turns of before a failure and of after it.
 func TestRandomDeadlocks(t *testing.T) {
+	for _, mode := range []fuzz.Mode{fuzz.Usual, fuzz.Built} {
+		t.Run(string(mode), func(t *testing.T) { randomDeadlocksOf(t, mode) })
+	}
+}
+
+func randomDeadlocksOf(t *testing.T, mode fuzz.Mode) {
 	seed := testkit.Seed(t)
 	locked, mixed := 0, 0
 	for i := range randomDeadlocks {
-		text := string(fuzz.New(seed, i, [...]fuzz.Mode{fuzz.Usual, fuzz.Usual, fuzz.Built}[i%3]).Text("none", ""))
+		text := string(fuzz.New(seed, i, mode).Text("none", ""))
 		want := played(t, simtest.Parse(t, "random.yaml", text, "none"))
 		if len(want) == 0 {
 			continue
@@ -75,8 +81,8 @@ func (c *Checker) flowTurns(k Case) map[string]bool {
 			}
 			return simtest.Hops([]string{c.linkName(n)}, []int{int(priority)})
 		}
-		for _, e := range edges {
-			turns[name(c.tail(e))+" > "+name(c.head(e))] = true
+		for _, e := range c.waiting(edges) {
+			turns[name(c.groupOf(c.tail(e)))+" > "+name(c.headGroup(e))] = true
 		}
 	}
 	c.setLinks(k.Links, true)

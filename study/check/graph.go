@@ -25,11 +25,12 @@ type graph struct {
 
 func (g *graph) init(nodes int) { g.index = make([]int32, nodes) }
 
-// build makes the graph of edges, which are ascending and so in the order of their tails.
+// build makes the graph of those edges whose hops wait; edges are ascending.
 func (g *graph) build(c *Checker, edges []edge) {
+	edges = c.waiting(edges)
 	g.nodes, g.at, g.to, g.edges = g.nodes[:0], g.at[:0], g.to[:0], edges
 	for i, e := range edges {
-		if n := c.tail(e); len(g.nodes) == 0 || g.nodes[len(g.nodes)-1] != n {
+		if n := c.groupOf(c.tail(e)); len(g.nodes) == 0 || g.nodes[len(g.nodes)-1] != n {
 			g.index[n] = int32(len(g.nodes))
 			g.nodes = append(g.nodes, n)
 			g.at = append(g.at, int32(i))
@@ -37,7 +38,7 @@ func (g *graph) build(c *Checker, edges []edge) {
 	}
 	g.at = append(g.at, int32(len(edges)))
 	for _, e := range edges {
-		n := c.head(e)
+		n := c.headGroup(e)
 		i := g.index[n]
 		if int(i) >= len(g.nodes) || g.nodes[i] != n {
 			i = -1

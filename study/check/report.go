@@ -118,7 +118,7 @@ func (r *Report) Clean() bool { return len(r.Cycles) == 0 }
 // Report makes the report of the results of all cases with up to this many failures.
 func (c *Checker) Report(results []*Result, failures int) *Report {
 	r := &Report{
-		Warnings: append([]string{}, c.plan.Scenario.Warnings...),
+		Warnings: append([]string{}, c.plan.Warnings...),
 		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: len(c.links), Subnets: len(c.dests),
 		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
 	}

@@ -80,7 +80,7 @@ func trafficConnections(s *scenario.Scenario) {
 	n := slower(s)
 	for i := range s.Flows {
 		f := &s.Flows[i]
-		if slices.Contains(s.PFC.Lossless, int(f.Priority)) && f.RC == nil {
+		if slices.Contains(s.Lossless(), int(f.Priority)) && f.RC == nil {
 			f.RC = &host.RC{Message: message, PathMTU: pathMTU, Window: window, Timeout: new(timeout * unit.Time(n)), Retries: new(retries)}
 			f.Frame = host.FrameOf(pathMTU)
 		}
@@ -106,7 +106,7 @@ func controlled(control, profile string, phantom bool) func(*scenario.Scenario) 
 // cnpPriority is the highest lossy priority below that of network control.
 func cnpPriority(s *scenario.Scenario) int {
 	for c := 6; c > 0; c-- {
-		if !slices.Contains(s.PFC.Lossless, c) {
+		if !slices.Contains(s.Lossless(), c) {
 			return c
 		}
 	}

@@ -13,6 +13,7 @@ var builtParts = []func(*maker){
 	(*maker).lags,
 	(*maker).schedulers,
 	(*maker).speak,
+	(*maker).ports,
 }
 
 // built draws them. The fabric, its traffic and its thresholds are there.

@@ -51,9 +51,10 @@ type Case struct {
 
 	Switches, Hosts []string
 	Links           []Link
-	LAGs            []LAG // of modes built and truth-built
-	ControlLoss     int   // per mille
-	MTU             int   // bytes; 0 is the usual one
+	Ports           []Port // of modes built, truth-built
+	LAGs            []LAG  // of modes built and truth-built
+	ControlLoss     int    // per mille
+	MTU             int    // bytes; 0 is the usual one
 
 	Threshold int // XOFF, in bytes
 	XONOffset int
@@ -228,6 +229,7 @@ func (c *Case) writeTopology(b *strings.Builder) {
 			}
 		}
 	}
+	c.writePorts(b)
 }
 
 func (c *Case) writeRoutes(b *strings.Builder) {

@@ -42,7 +42,7 @@ func TestDrain(t *testing.T) {
 	for i := range n {
 		c := New(seed, i, Usual)
 		stop := drains(c)
-		w, _, err := c.world("none", detect.NewNone)
+		w, _, _, err := c.world("none", detect.NewNone)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ const graceLaps = 20
 // cannot be played, or panics, is Invalid.
 func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
 	defer recovered(&o, &o.Invalid)
-	w, sent, err := c.world(name, detector)
+	w, plan, sent, err := c.world(name, detector)
 	if err != nil {
 		return Outcome{Invalid: err.Error()}
 	}
@@ -94,7 +94,7 @@ func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
 		return Outcome{Invalid: err.Error()}
 	}
 	o.Frames, _ = w.Frames()
-	if o.Invalid = cmp.Or(v.Invalid, Lost(w), overBudget(w)); o.Invalid != "" {
+	if o.Invalid = cmp.Or(v.Invalid, lostOf(w, plan), overBudget(w)); o.Invalid != "" {
 		return o
 	}
 	frames := o.Frames
@@ -112,10 +112,10 @@ func (c *Case) Judge(r *oracle.Result) Outcome {
 }
 
 // world builds the simulation of the case, and counts what the detector costs.
-func (c *Case) world(name string, detector detect.Factory) (*sim.World, *repeats, error) {
+func (c *Case) world(name string, detector detect.Factory) (*sim.World, *scenario.Plan, *repeats, error) {
 	sent := &repeats{every: c.Refresh, last: make(map[at]unit.Time)}
-	w, _, err := c.World(name, detector, sim.Options{Events: sent.see})
-	return w, sent, err
+	w, plan, err := c.World(name, detector, sim.Options{Events: sent.see})
+	return w, plan, sent, err
 }
 
 // Plan compiles the case with a detector called name, from its text.
@@ -168,7 +168,7 @@ func (c *Case) slots() int {
 	if len(c.Workloads) > 0 {
 		shortest = min(shortest, host.AckFrame)
 	}
-	return 2*len(c.Links)*((c.Threshold+c.Headroom+lossyQueue)/shortest+1)*len(c.Lossless) + 8192
+	return 2*len(c.Links)*((c.Threshold+c.Headroom+lossyQueue)/shortest+1)*c.classes() + 8192
 }
 
 // repeats counts pauses that were repeated before their refresh was due.

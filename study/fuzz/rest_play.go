@@ -138,7 +138,7 @@ func (r *restRun) play() error {
 	r.endOfHosts()
 	r.stuckEnd = slices.Clone(r.judge(w))
 	r.frames, _ = w.Frames()
-	r.lost = Lost(w)
+	r.lost = lostOf(w, r.plan)
 	if !r.over && r.last+r.quiet > end.Scenario.Duration {
 		return fmt.Errorf("at %d ns the sources stopped, and %d times the quiet later frames still move", r.at, mostQuiets)
 	}
@@ -179,6 +179,6 @@ func playFirst(plan *scenario.Plan, opt sim.Options) (*firstRun, error) {
 		return nil, err
 	}
 	f.frames, _ = w.Frames()
-	f.lost = Lost(w)
+	f.lost = lostOf(w, plan)
 	return f, nil
 }

@@ -56,6 +56,7 @@ func (c *Case) clone() *Case {
 	d := *c
 	d.Switches, d.Hosts, d.Links = slices.Clone(c.Switches), slices.Clone(c.Hosts), slices.Clone(c.Links)
 	d.LAGs = slices.Clone(c.LAGs)
+	d.Ports = slices.Clone(c.Ports)
 	d.Routes, d.Dead = slices.Clone(c.Routes), slices.Clone(c.Dead)
 	d.Workloads = slices.Clone(c.Workloads) // each shares its Hosts, which nobody changes
 	d.Flows, d.Events, d.Plants = slices.Clone(c.Flows), slices.Clone(c.Events), slices.Clone(c.Plants)
@@ -74,6 +75,7 @@ func (s *shrinker) parts() {
 		gone := slices.Clone(c.LAGs[i:j])
 		c.dropLAGs(func(l LAG) bool { return slices.Contains(gone, l) })
 	})
+	s.remove(func(c *Case) int { return len(c.Ports) }, func(c *Case, i, j int) { c.Ports = slices.Delete(c.Ports, i, j) })
 	s.remove(func(c *Case) int { return len(c.Routes) }, func(c *Case, i, j int) { c.Routes = slices.Delete(c.Routes, i, j) })
 	s.remove(func(c *Case) int { return len(c.Dead) }, func(c *Case, i, j int) { c.Dead = slices.Delete(c.Dead, i, j) })
 }
@@ -119,6 +121,7 @@ func (c *Case) drop(names []string) {
 func (c *Case) dropLinks(links []Link) {
 	gone := slices.Clone(links)
 	c.Links = slices.DeleteFunc(c.Links, func(l Link) bool { return slices.Contains(gone, l) })
+	c.dropPorts()
 	for _, l := range gone {
 		c.dropLAGs(func(lag LAG) bool { return lag.Link == l.name() })
 		c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.Link == l.name() })

@@ -58,7 +58,7 @@ func TestShrinkFindsTheCause(t *testing.T) {
 				found |= 2
 			}
 		}
-		_, _, err := c.world("none", detect.NewNone)
+		_, _, _, err := c.world("none", detect.NewNone)
 		return found == 3 && err == nil
 	}
 	small := Shrink(t.Context(), c, 10_000, same)

@@ -88,7 +88,7 @@ func (s *Sweep) outline(i int) (outline, error) {
 		return outline{}, err
 	}
 	flows := lists.Map(p.Scenario.Flows, func(f scenario.Flow) string { return f.Name })
-	return outline{steps(p.Scenario.Duration), flows, p.Scenario.Warnings}, nil
+	return outline{steps(p.Scenario.Duration), flows, p.Warnings}, nil
 }
 
 // plan is a new plan of combination i.

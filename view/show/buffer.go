@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -31,7 +32,7 @@ func watermarks(title, column string, lossless bool, of func(p *observe.Port, pr
 			for i := range w.Ports {
 				p := portWatermarks{Port: w.Ports[i].Name}
 				for c := range p.Bytes {
-					if !lossless || slices.Contains(w.Lossless, c) {
+					if !lossless || slices.Contains(w.LosslessOf(&w.Ports[i]), c) {
 						n := of(&w.Ports[i], c)
 						p.Bytes[c] = &n
 					}
@@ -102,8 +103,12 @@ func bufferTables(v observe.Setup) []table {
 	lossy := settings("Profile: q_lossy (lossy egress queues)")
 	lossy.add("static_th", strconv.Itoa(b.LossyQueue))
 	tables := []table{pool, profile, lossy}
-	for _, p := range v.Ports {
+	for i := range v.Ports {
+		p := &v.Ports[i]
 		t := settings("Profile: pg_lossless of " + p.Name)
+		if p.Lossless != nil {
+			t.add("priority groups", cmp.Or(joinInts(*p.Lossless), "none"))
+		}
 		if p.StaticTh != nil {
 			t.add("static_th", strconv.Itoa(*p.StaticTh))
 			t.add("xon_offset", strconv.Itoa(*p.XONOffset))

@@ -1,7 +1,9 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,7 +69,7 @@ func (p *PFCPort) less(old *PFCPort) {
 // pfcOf is the PFC counters of port p of w. Received resumes count as PFC frames too.
 func pfcOf(w *observe.Switch, p *observe.Port) PFCPort {
 	out := PFCPort{Port: p.Name, Pause: p.RxPause8023, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
-	for _, c := range w.Lossless {
+	for _, c := range w.LosslessOf(p) {
 		h := pfcHistory{
 			Priority: c, Transitions: p.Pause[c].Count, Total: p.Pause[c].Total(p.Paused[c], w.At),
 			Recent: p.Pause[c].Last, RecentAt: p.Pause[c].Start, Paused: p.Paused[c],
@@ -135,15 +137,26 @@ func PFC(history *bool) View[PFCCounters] {
 	}
 }
 
-// LosslessPriorities shows the lossless priorities of each interface.
+// LosslessPriorities shows the lossless priorities of each interface, and what it does with their
+// pauses where some interface does not both send and honour them.
 func LosslessPriorities() View[observe.Setup] {
 	return View[observe.Setup]{
 		Fetch: client.Setup,
-		Tables: one(table{header: []string{"Interface", "Lossless priorities"}, left: 2}, func(t *table, v observe.Setup) {
-			for _, p := range v.Ports {
-				t.add(p.Name, joinInts(v.Lossless))
+		Tables: func(v observe.Setup) []table {
+			t := table{header: []string{"Interface", "Lossless priorities"}, left: 2}
+			asymmetric := slices.ContainsFunc(v.Ports, func(p observe.PortSetup) bool { return p.PFC != "" })
+			if asymmetric {
+				t.header, t.left = append(t.header, "PFC"), 3
 			}
-		}),
+			for i := range v.Ports {
+				row := []string{v.Ports[i].Name, joinInts(v.LosslessOf(&v.Ports[i]))}
+				if asymmetric {
+					row = append(row, cmp.Or(v.Ports[i].PFC, "both"))
+				}
+				t.add(row...)
+			}
+			return []table{t}
+		},
 	}
 }
 

@@ -219,3 +219,22 @@ s1      T  lend 4096 B        to-h:3          -        -         w    u
 		}
 	}
 }
+
+// TestLosslessPriorities: each interface has its own, and a column says what it does with pauses only if
+// one does not both send and honour them.
+func TestLosslessPriorities(t *testing.T) {
+	v := observe.Setup{Lossless: []int{3, 4}, Ports: []observe.PortSetup{{Name: "a"}, {Name: "b", Lossless: &[]int{3}}}}
+	rows := func() (got []string) {
+		for _, row := range LosslessPriorities().Tables(v)[0].rows {
+			got = append(got, strings.Join(row, " "))
+		}
+		return got
+	}
+	if got, want := rows(), []string{"a 3,4", "b 3"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	v.Ports[0].PFC = "tx"
+	if got, want := rows(), []string{"a 3,4 tx", "b 3 both"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -85,7 +85,7 @@ func MakePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error)
 	if in.Response != "" && in.Response != "none" && p.Scenario.Detector == catalog.None {
 		return nil, fmt.Errorf("%s: --response %s: detector none declares no deadlock, so no response follows; choose another detector", file, in.Response)
 	}
-	for _, w := range p.Scenario.Warnings {
+	for _, w := range p.Warnings {
 		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
 	return p, nil
