@@ -63,13 +63,7 @@ func (p *port) pick(now unit.Time) (c unit.Priority, ok bool) {
 	set := p.sendable()
 	// Mostly one queue has frames: nobody waits for another.
 	if set&(set-1) == 0 && p.passed == 0 {
-		if set == 0 {
-			return 0, false
-		}
-		if c = set.First(); !p.strict.Has(c) {
-			p.pickAlone(c)
-		}
-		return c, true
+		return set.First(), set != 0
 	}
 	switch strict := set & p.strict; {
 	case strict != 0:
@@ -85,15 +79,6 @@ func (p *port) pick(now unit.Time) (c unit.Priority, ok bool) {
 	return c, true
 }
 
-// pickAlone does what pickWeighted does if c alone has something to send.
-func (p *port) pickAlone(c unit.Priority) {
-	n := p.wireBytes(c)
-	if p.turn != c || p.deficit[c] < n {
-		p.grant(1<<c, c)
-	}
-	p.deficit[c] -= n
-}
-
 // pickWeighted goes round the priorities of set, which is not empty. The turn stays with a priority as
 // long as its deficit lasts. Each is reached with a quantum of the longest frame at least, so that
 // it finds one in a round.
@@ -101,8 +86,7 @@ func (p *port) pickWeighted(set unit.PrioritySet) unit.Priority {
 	for {
 		c := p.turn
 		if set.Has(c) {
-			if n := p.wireBytes(c); p.deficit[c] >= n {
-				p.deficit[c] -= n
+			if p.deficit[c] >= int32(p.next(c).Len+unit.WireOverhead) {
 				return c
 			}
 		}
@@ -122,8 +106,18 @@ func (p *port) grant(set unit.PrioritySet, c unit.Priority) {
 	p.deficit[c] += p.quanta[c]
 }
 
-// wireBytes is what the next frame of c takes of the link: the preamble, the FCS and the gap count too.
-func (p *port) wireBytes(c unit.Priority) int32 { return int32(p.next(c).Len + unit.WireOverhead) }
+// spend takes a frame of n bytes that leaves off the deficit of its priority: the preamble, the FCS and
+// the gap count too. One that went without being weighed, since it was alone, may have used up its turn:
+// a round has passed then.
+func (p *port) spend(c unit.Priority, n int) {
+	if p.strict.Has(c) {
+		return
+	}
+	p.deficit[c] -= int32(n + unit.WireOverhead)
+	if p.deficit[c] < 0 || p.turn != c {
+		p.grant(1<<c, c)
+	}
+}
 
 // sendable are the priorities of which a frame may leave. Invariant: no priority in which a pause is
 // active, unless an action forces it. All that leaves is chosen from this set.

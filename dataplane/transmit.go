@@ -117,6 +117,7 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 		}
 		// Before mark: RED uses what the frame leaves behind.
 		f := s.pop(out, c)
+		p.spend(c, f.Len)
 		if s.marker.Priorities.Has(c) {
 			s.mark(out, c, f)
 		}
