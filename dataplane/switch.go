@@ -170,6 +170,11 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		p.icmp = newICMPBudget()
 		p.wire.AtOnce = min(mmu.AtOnce(unit.Port(i)), buffer.UsualAtOnce) // a far end as this one, or the usual one
 	}
+	for _, sub := range cfg.Subnets {
+		if sub.GatewayMAC != 0 {
+			s.own = append(s.own, sub.GatewayMAC)
+		}
+	}
 	s.setLimits(cfg.Limits)
 	// Never nil: no caller has to ask whether there is a detector.
 	s.detector = detect.None{}

@@ -20,7 +20,10 @@ func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.Port
 		return unit.PortSet{}, false
 	}
 	if out, ok := s.macs.lookup(s.now, int(e.subnet), mac); ok {
-		return out.Set().And(s.up), false
+		if !s.up.Has(out) {
+			return e.ways(in, s.ports[in].acted.avoid), false
+		}
+		return out.Set(), false
 	}
 	if s.cfg.NoFlood && s.lossless.Has(c) {
 		return unit.PortSet{}, false

@@ -156,7 +156,7 @@ func TestSlowReceiverAfterLongIdleness(t *testing.T) {
 		h.receive(arrival(3, 1, 0, 1000))
 		h.now += idle
 		h.receive(arrival(3, 1, 0, 1000))
-		if got, want := h.rx[3].fill, int64(1000*8*bit); got != want {
+		if got, want := h.nics[0].rx[3].fill, int64(1000*8*bit); got != want {
 			t.Fatalf("after %d s of idleness the buffer holds %d, want %d", idle/unit.Second, got, want)
 		}
 	}

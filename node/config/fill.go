@@ -34,7 +34,7 @@ func (s *Switch) Fill() {
 // Fill sets every unset field to its default. It is idempotent.
 func (h *Host) Fill() {
 	schema.Fill(h)
-	h.PFC.Fill([]Port{h.Port})
+	h.PFC.Fill(h.Ports())
 }
 
 // Fill sets every unset field to its default, for nodes with these ports.
