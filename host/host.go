@@ -169,7 +169,7 @@ func New(cfg Config) (*Host, error) {
 	}
 	h := &Host{cfg: cfg, receivers: map[uint32]int32{}, requesters: map[uint32]int32{}, responders: map[uint32]int32{}}
 	if h.pool = cfg.Pool; h.pool == nil {
-		n := 4*cfg.Batch + unit.Priorities
+		n := (4*cfg.Batch + unit.Priorities) * (1 + len(cfg.More))
 		h.pool = buffer.NewPool(n, n, 0, cfg.SlotBytes)
 	}
 	for i, n := range cfg.NICs() {

@@ -34,6 +34,9 @@ func (s *Switch) Fill() {
 // Fill sets every unset field to its default. It is idempotent.
 func (h *Host) Fill() {
 	schema.Fill(h)
+	if len(h.NICs) > 0 {
+		h.Port = Port{} // whose defaults would be written to the file
+	}
 	h.PFC.Fill(h.Ports())
 }
 

@@ -56,12 +56,14 @@ func Of(r Run) *Verdict {
 	v.judge(r.Plan, r.Truth, r.Start)
 	v.count(r.Plan, r.Switches, r.Hosts)
 	v.countAuth(r.Switches)
-	v.countCompletion(r.Hosts, func(host string) unit.Time {
+	end := func(host string) unit.Time {
 		if end, other := r.Ends[host]; other {
 			return end
 		}
 		return r.Start + s.Duration
-	})
+	}
+	v.countHosts(r.Plan, r.Hosts, end)
+	v.countCompletion(r.Hosts, end)
 	v.check(s.Wanted())
 	v.Invalid = strings.Join(slices.Concat(r.Doubts, v.audit(&r)), "; ")
 	return v
