@@ -116,7 +116,7 @@ func (r *Report) Clean() bool { return len(r.Cycles) == 0 }
 func (c *Checker) Report(results []*Result, failures int) *Report {
 	r := &Report{
 		Warnings: append([]string{}, c.plan.Scenario.Warnings...),
-		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: len(c.links), Subnets: len(c.dests),
+		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: c.between, Subnets: len(c.dests),
 		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
 	}
 	r.Hosts = lists.Sum(c.from, func(ports []unit.Port) int { return len(ports) })
