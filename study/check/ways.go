@@ -15,7 +15,7 @@ type Way struct {
 	// NIC is that of From, ToNIC that of To.
 	NIC, ToNIC unit.Port
 	Priority   unit.Priority
-	TTL      int
+	TTL        int
 	// Via is the switches on the way, in order, nil for frames that never arrive: they go
 	// where they go.
 	Via []int
