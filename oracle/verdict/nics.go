@@ -141,7 +141,7 @@ func (v *Verdict) writeHosts(t *table) {
 	}
 	t.line("")
 	t.rows(rows, "lllrrrrrrrrrr", func(int) {})
-	t.more("  and %d more hosts", len(busy)-tableNICs)
+	t.more("  and %d more", len(busy)-tableNICs)
 	if nics > tableNICs {
 		t.line("  --json has each NIC")
 	}
