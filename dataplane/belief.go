@@ -60,7 +60,7 @@ func broadcasts(subnets []Subnet) (ips []uint32) {
 // are ones, since its prefix has 30 bits at the most; most addresses need not be looked for.
 func (s *Switch) isBroadcast(ip uint32) bool { return ip&3 == 3 && slices.Contains(s.broadcasts, ip) }
 
-// isOwn reports whether mac is the address of a port of the switch.
+// isOwn reports whether mac is the address of a port of the switch, or of a gateway.
 func (s *Switch) isOwn(mac unit.MAC) bool { return slices.Contains(s.own, mac) }
 
 // isStation reports whether a station can have the address mac: it is no group, not all

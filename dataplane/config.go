@@ -123,6 +123,12 @@ type Subnet struct {
 	// other switches (Guo et al., "RDMA over Commodity Ethernet at Scale", section
 	// 4.2). Nothing that comes in by them is bridged.
 	Flood unit.PortSet
+	// Backup is ports to switches that own the subnet too, or lead there: the way to a station
+	// while the port to it is down.
+	Backup unit.PortSet
+	// GatewayMAC is the gateway's address where several switches own the subnet, the same at all;
+	// 0 is that of the first port.
+	GatewayMAC unit.MAC
 }
 
 // Route is an ECMP group towards Prefix. Backup serves while every port of Ports

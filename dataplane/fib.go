@@ -30,7 +30,7 @@ type fibEntry struct {
 	subnet          int32  // index, -1 for a group
 	gateway         uint32 // of a subnet: the switch's own address
 	primary, backup unit.PortSet
-	active          unit.PortSet // primary ports that are up, else backup ports that are
+	active          unit.PortSet // primary ports that are up, else backup ports that are; of a subnet the latter
 	served          bool         // a primary port has been up
 	rerouted        bool         // since then the backup has taken over
 	prefix          netip.Prefix
@@ -39,7 +39,7 @@ type fibEntry struct {
 func newFIB(c Config) fib {
 	f := fib{subnets: c.Subnets}
 	for i, s := range c.Subnets {
-		f.add(fibEntry{subnet: int32(i), gateway: addr32(s.Gateway), prefix: s.Prefix})
+		f.add(fibEntry{subnet: int32(i), gateway: addr32(s.Gateway), backup: s.Backup, prefix: s.Prefix})
 	}
 	for _, r := range c.Routes {
 		f.add(fibEntry{subnet: -1, primary: r.Ports, backup: r.Backup, prefix: r.Prefix})
@@ -91,6 +91,7 @@ func (f *fib) setLinks(up unit.PortSet, rerouted func(route int, out unit.Port))
 	for i := range f.entries {
 		e := &f.entries[i]
 		if e.subnet >= 0 {
+			e.active = e.backup.And(up)
 			continue
 		}
 		route++

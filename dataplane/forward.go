@@ -68,7 +68,7 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 // the port whose segment has had it, unit.NoPort if it is the switch's own.
 func (s *Switch) forward(from unit.Port, f *buffer.Frame, e *fibEntry) {
 	if e.subnet >= 0 {
-		s.deliver(from, f, int(e.subnet))
+		s.deliver(from, f, e)
 		return
 	}
 	// All frames of a flow have one hash, and so one way and one order. With one seed everywhere
@@ -89,8 +89,10 @@ func (s *Switch) forward(from unit.Port, f *buffer.Frame, e *fibEntry) {
 
 // deliver sends a frame into a connected subnet: the ARP table gives the station,
 // the MAC table its port. A station without a MAC entry is flooded (Guo et al.,
-// section 4.2: what makes a deadlock out of a dead server).
-func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
+// section 4.2: what makes a deadlock out of a dead server). A station whose port is down has
+// another way where further switches lead to it (Subnet.Backup).
+func (s *Switch) deliver(from unit.Port, f *buffer.Frame, e *fibEntry) {
+	subnet := int(e.subnet)
 	mac, renew, ok := s.arps.lookup(s.now, f.Info.DstIP)
 	// An entry that is asked for again still serves, so that no frame is lost by ageing.
 	if renew || !ok {
@@ -105,13 +107,18 @@ func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
 	}
 	ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
 	if station, ok := s.macs.lookup(s.now, subnet, mac); ok {
-		ether.SetAddresses(f.Data, mac, s.gatewayMAC(subnet))
 		out := s.memberFor(f, station)
 		// A static entry: those that were learned went with the link (forget).
-		if !s.up.Has(out) {
+		if s.up.Has(out) {
+			ether.SetAddresses(f.Data, mac, s.gatewayMAC(subnet))
+			s.enqueue(f, out)
+			return
+		}
+		if out = choose(e.ways(f.In, s.lag[f.In], s.ports[f.In].acted.avoid), s.cfg.LAGs, f.Info.Hash, s.cfg.HashSeed); out == unit.NoPort {
 			s.drop(f, DropNoPort)
 			return
 		}
+		ether.SetAddresses(f.Data, s.ports[out].cfg.PeerMAC, s.ports[out].cfg.MAC)
 		s.enqueue(f, out)
 		return
 	}
@@ -126,9 +133,12 @@ func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
 }
 
 // gatewayMAC is the address of a subnet's gateway, which hosts see at all of its ports: that
-// of the first. By RFC 826 a host updates an address that it knows from the sender of each ARP
+// of the first, or what all switches of the subnet have. By RFC 826 a host updates an address that it knows from the sender of each ARP
 // packet, so there is only one. It is read each time, since SetMAC may change it.
 func (s *Switch) gatewayMAC(subnet int) unit.MAC {
+	if m := s.cfg.Subnets[subnet].GatewayMAC; m != 0 {
+		return m
+	}
 	return s.own[s.cfg.Subnets[subnet].Ports.First()]
 }
 

@@ -193,6 +193,11 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	for i := range s.ports {
 		s.setLLDP(unit.Port(i))
 	}
+	for _, sub := range cfg.Subnets {
+		if sub.GatewayMAC != 0 {
+			s.own = append(s.own, sub.GatewayMAC)
+		}
+	}
 	s.setLimits(cfg.Limits)
 	// Never nil: no caller has to ask whether there is a detector.
 	s.detector = detect.None{}

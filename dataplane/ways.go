@@ -20,7 +20,10 @@ func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.Port
 		return unit.PortSet{}, false
 	}
 	if out, ok := s.macs.lookup(s.now, int(e.subnet), mac); ok {
-		return s.lag[out].And(s.up), false
+		if members := s.lag[out].And(s.up); !members.Empty() {
+			return members, false
+		}
+		return e.ways(in, s.lag[in], s.ports[in].acted.avoid), false
 	}
 	if s.cfg.NoFlood && s.ports[in].lossless.Has(c) {
 		return unit.PortSet{}, false

@@ -28,7 +28,7 @@ func TestHostThatBeginsAnewLetsGo(t *testing.T) {
 	}
 	h.link(false)
 	h.link(true)
-	if n := h.count.TxResume; n[3] != 1 || n[4] != 1 {
+	if n := h.nics[0].count.TxResume; n[3] != 1 || n[4] != 1 {
 		t.Errorf("resumes by priority, when its link is back: %v", n)
 	}
 }

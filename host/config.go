@@ -22,7 +22,9 @@ type Config struct {
 	GatewayMAC unit.MAC
 	Address    netip.Addr
 	Rate       unit.Rate // of the link; 0: unlimited
-	Lossless   unit.PrioritySet
+	// More are the NICs of a host beyond the first, which is above.
+	More     []NIC
+	Lossless unit.PrioritySet
 	// PFCTxOff and PFCRxOff say that it sends no pauses, and that it honours none.
 	PFCTxOff, PFCRxOff bool
 	Quanta             uint16
@@ -55,6 +57,20 @@ type Config struct {
 	Keep int
 }
 
+// NIC is one of several of a host.
+type NIC struct {
+	MAC        unit.MAC
+	GatewayMAC unit.MAC
+	Address    netip.Addr // its own, or that of all NICs of the host
+	Rate       unit.Rate  // of its link; 0: unlimited
+	HeedPause  bool
+}
+
+// NICs are all of a host.
+func (c *Config) NICs() []NIC {
+	return append([]NIC{{c.MAC, c.GatewayMAC, c.Address, c.Rate, c.HeedPause}}, c.More...)
+}
+
 // Flow is a stream of frames of equal length. Times are relative to Start.
 type Flow struct {
 	Number   uint32
@@ -62,6 +78,9 @@ type Flow struct {
 	To       netip.Addr
 	SrcPort  uint16
 	Priority unit.Priority
+	// NIC is the one by which its frames leave; unit.NoPort of a host with one address: ChooseNIC
+	// chooses.
+	NIC unit.Port
 	Stream
 }
 
@@ -116,6 +135,7 @@ type Peer struct {
 	SrcPort  uint16 // of the flow; what answers it has the same
 	Priority unit.Priority
 	TTL      uint8
+	NIC      unit.Port // by which answers leave, see Flow
 }
 
 // Bins is the number of time slots for which arrivals are counted.
@@ -166,7 +186,23 @@ func (c *Config) check() error {
 	case c.SlotBytes < pfcframe.Len:
 		return fmt.Errorf("slots of %d bytes; valid: %d or more", c.SlotBytes, pfcframe.Len)
 	}
+	one := true // address
+	for _, n := range c.More {
+		if !n.Address.Is4() {
+			return fmt.Errorf("address of a NIC: %v; valid: an IPv4 address", n.Address)
+		}
+		one = one && n.Address == c.Address
+	}
+	nicOf := func(what string, p unit.Port) error {
+		if int(p) > len(c.More) && (p != unit.NoPort || !one) {
+			return fmt.Errorf("%s: NIC %d; valid: 0 to %d, and none where all NICs have one address", what, p, len(c.More))
+		}
+		return nil
+	}
 	for _, f := range c.Flows {
+		if err := nicOf("flow "+f.Name, f.NIC); err != nil {
+			return err
+		}
 		switch {
 		case !f.To.Is4():
 			return fmt.Errorf("flow %s: to %v; valid: an IPv4 address", f.Name, f.To)
@@ -192,6 +228,9 @@ func (c *Config) check() error {
 		return fmt.Errorf("congestion: the link's rate is unlimited; valid: above 0")
 	}
 	for _, p := range c.Peers {
+		if err := nicOf(fmt.Sprintf("peer of flow %d", p.Number), p.NIC); err != nil {
+			return err
+		}
 		if !p.From.Is4() || p.Priority >= unit.Priorities || p.Number > numberMax {
 			return fmt.Errorf("peer of flow %d: %v, priority %d; valid: an IPv4 address, a priority of 0 to %d, and numbers up to %d", p.Number, p.From, p.Priority, unit.Priorities-1, numberMax)
 		}

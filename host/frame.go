@@ -22,17 +22,17 @@ const (
 
 // build writes frame seq of flow fl, of size bytes, into b, which has that length or is
 // only the frame's beginning. It leaves the bytes behind the payload as they are.
-func (h *Host) build(b []byte, fl *Flow, size int, seq uint64, now unit.Time) {
-	h.buildHeaders(b, fl.To, fl.SrcPort, DSCP(fl.Priority)<<2, uint8(fl.TTL), size)
+func (h *Host) build(b []byte, n *nic, fl *Flow, size int, seq uint64, now unit.Time) {
+	h.buildHeaders(b, n, fl.To, fl.SrcPort, DSCP(fl.Priority)<<2, uint8(fl.TTL), size)
 	putRecord(b[headerLen:], fl.Number, seq, now)
 }
 
 // buildHeaders writes the headers of a frame of size bytes to b, up to UDP's.
-func (h *Host) buildHeaders(b []byte, to netip.Addr, srcPort uint16, tos, ttl uint8, size int) {
-	ether.SetAddresses(b, h.cfg.GatewayMAC, h.cfg.MAC)
+func (h *Host) buildHeaders(b []byte, n *nic, to netip.Addr, srcPort uint16, tos, ttl uint8, size int) {
+	ether.SetAddresses(b, n.GatewayMAC, n.MAC)
 	binary.BigEndian.PutUint16(b[12:], ether.TypeIPv4)
 	ip, total := b[ether.HeaderLen:], size-ether.HeaderLen
-	ether.PutIPv4(ip, tos, ttl, ether.ProtoUDP, total, addr32(h.cfg.Address), addr32(to))
+	ether.PutIPv4(ip, tos, ttl, ether.ProtoUDP, total, addr32(n.Address), addr32(to))
 	udp := ip[ether.IPv4Len:]
 	binary.BigEndian.PutUint16(udp, srcPort)
 	binary.BigEndian.PutUint16(udp[2:], Port)

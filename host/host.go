@@ -10,18 +10,16 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/host/roce"
-	"softswitch/internal/pacer"
-	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
-// Host is the state of a host; it implements dataplane.Machine with one port. Use New
+// Host is the state of a host; it implements dataplane.Machine with a port for each NIC. Use New
 // to make one; the zero value is not usable.
 type Host struct {
 	cfg     Config
 	pool    *buffer.Pool
-	up      bool
-	wasUp   bool // its link has been up
+	nics    []nic
+	wasUp   bool // a link of it has been up
 	started bool
 	stopped bool // flows do not send
 	start   unit.Time
@@ -34,37 +32,23 @@ type Host struct {
 	coming unit.PrioritySet         // priorities with flows that have not begun
 	turn   int                      // index of the flow whose turn it is
 	tendAt unit.Time                // until then tend need not look at the active flows
-	wire   pacer.Wire
-	lldp   *lldp.Agent // nil if it does not speak LLDP
 	// patience is how late a frame may be, because of a late driver or while all other flows take their
 	// turn on the wire, without costing its flow its rate: a flow slower than the wire may catch up.
 	patience unit.Time
 
-	paused      unit.PrioritySet
-	pausedUntil [unit.Priorities]unit.Time // of priorities in paused
-	rx          [unit.Priorities]rxBuffer
-	drain       unit.Rate // of the receive buffers; 0: at once
-	storming    unit.PrioritySet
-	toSend      unit.PrioritySet // priorities for which to send a pause or resume frame
+	drain    unit.Rate // of each receive buffer; 0: at once
+	storming unit.PrioritySet
 
 	requesters map[uint32]int32 // indices of flows, by number
 	responders map[uint32]int32 // and of peers
 	peers      []responder
-	owing      [unit.Priorities]list // of peers to answer
-	owed       unit.PrioritySet      // priorities of which owing has some
-	notify     list                  // of peers to send a CNP
 
 	receivers map[uint32]int32
 	received  []receiver
 
 	now    unit.Time
-	ready  bool
+	ready  unit.PortSet
 	events []event.Event
-	count  Counters
-
-	// For what a late driver leaves out:
-	next unit.Time                  // what Transmit named last
-	open [unit.Priorities]unit.Time // since when a priority not in paused may send
 }
 
 // sender is a flow that is being sent.
@@ -76,6 +60,9 @@ type sender struct {
 	due  unit.Time  // when the next frame may leave
 	rc   *requester // nil: UDP
 	left unit.Time  // Sent.LeftOut
+
+	nic   unit.Port // by which its frames leave
+	moves uint64    // Sent.Moves
 }
 
 // rxBuffer is the receive buffer of a priority.
@@ -130,6 +117,9 @@ type Sent struct {
 	LeftOut unit.Time `json:"left_out_ns,omitempty"`
 	// Messages is what became of those of a reliable connection, nil of a UDP flow.
 	Messages *Messages `json:"messages,omitempty"`
+	// NIC is that by which the flow leaves now, Moves how often another one became that.
+	NIC   unit.Port `json:"nic,omitempty"`
+	Moves uint64    `json:"moves,omitempty"`
 }
 
 // Received is what arrived of a flow.
@@ -179,11 +169,14 @@ func New(cfg Config) (*Host, error) {
 	}
 	h := &Host{cfg: cfg, receivers: map[uint32]int32{}, requesters: map[uint32]int32{}, responders: map[uint32]int32{}}
 	if h.pool = cfg.Pool; h.pool == nil {
-		n := 4*cfg.Batch + unit.Priorities
+		n := (4*cfg.Batch + unit.Priorities) * (1 + len(cfg.More))
 		h.pool = buffer.NewPool(n, n, 0, cfg.SlotBytes)
 	}
-	h.wire.AtOnce = buffer.UsualAtOnce
-	h.lldp = newLLDP(&cfg)
+	for i, n := range cfg.NICs() {
+		h.nics = append(h.nics, nic{NIC: n, n: unit.Port(i)})
+		h.nics[i].wire.AtOnce = buffer.UsualAtOnce
+		h.nics[i].lldp = newLLDP(&cfg, &n, i)
+	}
 	h.patience = lateMax*cfg.Granularity + unit.Time(len(cfg.Flows)-1)*cfg.Rate.FrameTime(cfg.MaxFrame)
 	for i, f := range cfg.Flows {
 		s := sender{Flow: f}
@@ -201,6 +194,7 @@ func New(cfg Config) (*Host, error) {
 		h.responders[p.Number] = int32(i)
 		h.peers = append(h.peers, responder{Peer: p})
 	}
+	h.place()
 	return h, nil
 }
 
@@ -214,7 +208,8 @@ func (h *Host) StartedAt() unit.Time { return h.start }
 // relative to at.
 func (h *Host) Start(at unit.Time) {
 	again := h.started
-	h.started, h.stopped, h.start, h.acts, h.ready = true, false, at, 0, true
+	h.started, h.stopped, h.start, h.acts = true, false, at, 0
+	h.wakeAll()
 	h.active, h.begun, h.tendAt = h.active[:0], [unit.Priorities]int{}, at
 	for c, b := range h.begins {
 		if len(b) > 0 {
@@ -243,11 +238,11 @@ func (h *Host) Stop() { h.stopped = true }
 func (h *Host) Do(now unit.Time, a Act) {
 	h.now = now
 	h.act(a)
-	h.ready = true
+	h.wakeAll()
 }
 
-// Ports is 1.
-func (h *Host) Ports() int { return 1 }
+// Ports is the number of NICs.
+func (h *Host) Ports() int { return len(h.nics) }
 
 // Lend replaces every nil in dst with an empty slot.
 func (h *Host) Lend(_ unit.Port, dst []*buffer.Frame) {
@@ -279,58 +274,63 @@ func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	}
 }
 
-// SetLink sets the link's state; pauses end when it goes down. When it comes up for the first time
-// what a host before this one left behind is undone: connections start again, and the far end is told
-// that no lossless priority is paused. At time 0 there was none before.
-func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
+// SetLink sets the state of a NIC's link; pauses end when it goes down, and flows that may leave by
+// another NIC do. When it comes up for the first time what a host before this one left behind is undone:
+// connections start again, and the far end is told that no lossless priority is paused. At time 0 there
+// was none before.
+func (h *Host) SetLink(now unit.Time, p unit.Port, up bool) {
 	h.now = now
-	if h.up == up {
+	n := &h.nics[p]
+	if n.up == up {
 		return
 	}
-	h.up, h.ready = up, true
-	h.wire.LinkDown()
+	n.up = up
+	h.wake(n)
+	n.wire.LinkDown()
 	if up && !h.wasUp && now > 0 {
 		for i := range h.peers {
 			h.peers[i].resp.Forget()
 		}
-		h.toSend = h.cfg.sends()
 	}
-	h.wasUp = h.wasUp || up
+	if up && !n.wasUp && now > 0 {
+		n.toSend = h.cfg.sends()
+	}
+	h.wasUp, n.wasUp = h.wasUp || up, n.wasUp || up
 	if up {
-		h.event(event.Event{Type: event.LinkUp})
+		h.event(event.Event{Type: event.LinkUp, Port: p})
 	} else {
-		h.event(event.Event{Type: event.LinkDown})
-		h.count.LinkDown++
+		h.event(event.Event{Type: event.LinkDown, Port: p})
+		n.count.LinkDown++
 	}
-	if h.lldp != nil {
-		h.linkLLDP()
+	if n.lldp != nil {
+		h.linkLLDP(n)
 	}
 	for c := range unit.Priority(unit.Priorities) {
-		h.rx[c].announced, h.open[c] = false, now
-		if h.paused.Has(c) {
-			h.endPause(c, event.Expired)
+		n.rx[c].announced, n.open[c] = false, now
+		if n.paused.Has(c) {
+			h.endPause(n, c, event.Expired)
 		}
-		if up && (h.rx[c].xoff || h.storming.Has(c)) {
-			h.toSend.Add(c)
+		if up && (n.rx[c].xoff || h.storming.Has(c)) {
+			n.toSend.Add(c)
 		}
 	}
+	h.place()
 }
 
 // Work returns and clears the ready ports, and appends the events to ev.
 func (h *Host) Work(ev []event.Event) (ready unit.PortSet, _ []event.Event) {
-	if h.ready {
-		ready.Add(0)
-	}
-	h.ready = false
+	ready, h.ready = h.ready, unit.PortSet{}
 	ev = append(ev, h.events...)
 	h.events = h.events[:0]
 	return ready, ev
 }
 
-// Urgent is the port if the host has a pause or a resume to send.
+// Urgent is the ports for which the host has a pause or a resume to send.
 func (h *Host) Urgent() (u unit.PortSet) {
-	if h.toSend != 0 {
-		u.Add(0)
+	for i := range h.nics {
+		if h.nics[i].toSend != 0 {
+			u.Add(unit.Port(i))
+		}
 	}
 	return u
 }
@@ -339,7 +339,7 @@ func (h *Host) Urgent() (u unit.PortSet) {
 func (h *Host) Senders() []Sent {
 	out := make([]Sent, len(h.flows))
 	for i, f := range h.flows {
-		out[i] = Sent{Number: f.Number, Name: f.Name, Frames: f.seq, Bytes: f.sent, LeftOut: f.left, Messages: f.rc.report(h.now, h.cfg.Congestion)}
+		out[i] = Sent{Number: f.Number, Name: f.Name, Frames: f.seq, Bytes: f.sent, LeftOut: f.left, Messages: f.rc.report(h.now, h.cfg.Congestion), NIC: f.nic, Moves: f.moves}
 	}
 	return out
 }
@@ -357,17 +357,16 @@ func (h *Host) Receivers() []Received {
 	return out
 }
 
-// Counters reports the host's counters.
-func (h *Host) Counters() *Counters { return &h.count }
-
 // Config is the configuration from New.
 func (h *Host) Config() *Config { return &h.cfg }
 
-// SetMAC sets the host's address if the configuration leaves it to the interface.
-func (h *Host) SetMAC(_ unit.Port, m unit.MAC) {
-	h.cfg.MAC = m
-	if h.lldp != nil {
-		h.lldp.SetMAC(m, m)
+// SetMAC sets the address of a NIC if the configuration leaves it to the interface.
+func (h *Host) SetMAC(p unit.Port, m unit.MAC) {
+	if a := h.nics[p].lldp; a != nil {
+		a.SetMAC(m, m)
+	}
+	if h.nics[p].MAC = m; p == 0 {
+		h.cfg.MAC = m
 	}
 }
 
@@ -387,9 +386,10 @@ func (h *Host) runActs() unit.Time {
 }
 
 func (h *Host) act(a Act) {
-	for c := range unit.Priority(unit.Priorities) {
-		h.drained(c)
+	if len(h.nics) > 1 { // the one that carries it out is awake
+		h.wakeAll()
 	}
+	h.drainAll()
 	switch a.Do {
 	case Slow:
 		h.drain = a.Rate
@@ -399,7 +399,9 @@ func (h *Host) act(a Act) {
 			h.event(event.Event{Type: event.HostStorm, Priority: a.Priority})
 		}
 		h.storming.Add(a.Priority)
-		h.toSend.Add(a.Priority)
+		for i := range h.nics {
+			h.nics[i].toSend.Add(a.Priority)
+		}
 	case Normal:
 		if h.drain > 0 {
 			h.event(event.Event{Type: event.HostSlowOver})
@@ -410,11 +412,20 @@ func (h *Host) act(a Act) {
 				h.event(event.Event{Type: event.HostStormOver, Priority: c})
 			}
 		}
-		h.toSend |= h.storming
+		for i := range h.nics {
+			h.nics[i].toSend |= h.storming
+		}
 		h.storming = 0
 	}
-	for c := range unit.Priority(unit.Priorities) {
-		h.drained(c)
+	h.drainAll()
+}
+
+// drainAll drains all receive buffers up to now.
+func (h *Host) drainAll() {
+	for i := range h.nics {
+		for c := range unit.Priority(unit.Priorities) {
+			h.drained(&h.nics[i], c)
+		}
 	}
 }
 

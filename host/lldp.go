@@ -7,71 +7,71 @@ import (
 	"softswitch/unit"
 )
 
-// LLDP is whether and how a host tells the switch of itself.
+// LLDP is whether and how a host tells the switches of itself.
 type LLDP struct {
 	Interval unit.Time // between two frames; 0: it does not, and counts what comes as Other
-	Port     string    // the name of its interface
+	Ports    []string  // the names of its interfaces, by NIC
 }
 
-// newLLDP makes a host's agent, nil without LLDP. It says which priorities are lossless, and
+// newLLDP makes the agent of a host's NIC, nil without LLDP. It says which priorities are lossless, and
 // nothing of how they share the link: its flows take turns.
-func newLLDP(c *Config) *lldp.Agent {
+func newLLDP(c *Config, n *NIC, at int) *lldp.Agent {
 	if c.LLDP.Interval == 0 {
 		return nil
 	}
 	return lldp.New(lldp.Config{
-		Interval: c.LLDP.Interval, System: c.Name, Port: c.LLDP.Port, Chassis: c.MAC, MAC: c.MAC,
+		Interval: c.LLDP.Interval, System: c.Name, Port: c.LLDP.Ports[at], Chassis: c.MAC, MAC: n.MAC,
 		Capabilities: lldp.Station, DCBX: lldp.DCBX{PFC: lldp.NewPFC(c.Lossless)},
 	})
 }
 
-// LLDP is what the host says and hears by LLDP, nil if it does not speak it, to read between calls.
-func (h *Host) LLDP() *lldp.Agent { return h.lldp }
+// LLDP is what a NIC of the host says and hears by LLDP, nil if it does not speak it, to read between calls.
+func (h *Host) LLDP(p unit.Port) *lldp.Agent { return h.nics[p].lldp }
 
 // linkLLDP tells the agent of the link's state.
-func (h *Host) linkLLDP() {
-	if h.up {
-		h.lldp.Up(h.now)
+func (h *Host) linkLLDP(n *nic) {
+	if n.up {
+		n.lldp.Up(h.now)
 		return
 	}
-	h.lldp.Down()
-	h.tellLLDP()
+	n.lldp.Down()
+	h.tellLLDP(n)
 }
 
 // receiveLLDP takes a frame of LLDP.
-func (h *Host) receiveLLDP(frame []byte) {
-	if h.lldp.Receive(h.now, frame) != nil {
-		h.count.Bad++
+func (h *Host) receiveLLDP(n *nic, frame []byte) {
+	if n.lldp.Receive(h.now, frame) != nil {
+		n.count.Bad++
 	}
-	h.ready = true // there may be a frame to send soon
-	h.tellLLDP()
+	h.wake(n) // there may be a frame to send soon
+	h.tellLLDP(n)
 }
 
 // transmitLLDP forgets who was not heard for too long, lends the frame that is due, and returns
 // when there is something to do again.
-func (h *Host) transmitLLDP(fs []*buffer.Frame) (n int, next unit.Time) {
-	h.lldp.Tick(h.now)
-	h.tellLLDP()
-	if len(fs) > 0 && h.lldp.Due(h.now) && h.wire.Ready(h.now) {
+func (h *Host) transmitLLDP(n *nic, fs []*buffer.Frame) (k int, next unit.Time) {
+	n.lldp.Tick(h.now)
+	h.tellLLDP(n)
+	if len(fs) > 0 && n.lldp.Due(h.now) && n.wire.Ready(h.now) {
 		if f := h.pool.Get(); f != nil {
-			f.Control, f.Data = true, h.lldp.Append(h.now, f.Data[:0])
+			f.Control, f.Data = true, n.lldp.Append(h.now, f.Data[:0])
 			f.Len = len(f.Data)
-			h.wire.Send(h.cfg.Rate.FrameTime(f.Len))
+			n.wire.Send(n.Rate.FrameTime(f.Len))
 			fs[0] = f
-			n = 1
+			k = 1
 		}
 	}
-	next = h.lldp.Next()
+	next = n.lldp.Next()
 	if next <= h.now {
-		next = max(h.now+1, h.wire.At())
+		next = max(h.now+1, n.wire.At())
 	}
 	if next == unit.Never {
-		return n, next
+		return k, next
 	}
-	return n, unit.NextTick(next, h.cfg.Granularity)
+	return k, unit.NextTick(next, h.cfg.Granularity)
 }
 
 // tellLLDP logs what has changed of the far end.
-func (h *Host) tellLLDP() {
-	h.lldp.Changes(func(c lldp.Change) { h.event(event.OfLLDP(0, c)) })
+func (h *Host) tellLLDP(n *nic) {
+	n.lldp.Changes(func(c lldp.Change) { h.event(event.OfLLDP(n.n, c)) })
 }

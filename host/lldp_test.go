@@ -12,7 +12,7 @@ import (
 // disagree; without the key both are nothing to it.
 func TestLLDP(t *testing.T) {
 	c := testConfig(flow(0, 3, 100*mbit))
-	c.LLDP = LLDP{Interval: unit.Second, Port: "eth0"}
+	c.LLDP = LLDP{Interval: unit.Second, Ports: []string{"eth0"}}
 	h := newTestHost(t, c)
 	h.take()
 	h.Start(h.now)
@@ -36,7 +36,7 @@ func TestLLDP(t *testing.T) {
 			t.Errorf("%d events %v", n, want)
 		}
 	}
-	if n := h.LLDP().Neighbours(); len(n) != 1 || n[0].System != "s1" || n[0].Port != "to-h9" {
+	if n := h.LLDP(0).Neighbours(); len(n) != 1 || n[0].System != "s1" || n[0].Port != "to-h9" {
 		t.Errorf("neighbours %+v", n)
 	}
 	h.run(2 * unit.Second) // it said 5 s
@@ -51,7 +51,7 @@ func TestLLDP(t *testing.T) {
 	silent := newTestHost(t, testConfig())
 	silent.receive(frame)
 	silent.run(unit.Second)
-	if len(silent.take()) > 0 || silent.Counters().Other != 1 || silent.LLDP() != nil {
+	if len(silent.take()) > 0 || silent.Counters().Other != 1 || silent.LLDP(0) != nil {
 		t.Error("a host without LLDP speaks it")
 	}
 }

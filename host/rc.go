@@ -92,7 +92,8 @@ type responder struct {
 	marked uint64   // packets that came with Congestion Experienced
 	early  uint64   // packets that came before the first of their life
 	cnps   uint64   // CNPs sent
-	in     [2]entry // of Host.owing, and of Host.notify
+	in     [2]entry // of nic.owing, and of nic.notify
+	nic    unit.Port
 }
 
 // entry is the place of a peer in a list.
@@ -123,7 +124,15 @@ func (h *Host) push(q *list, which int, k int32) {
 		h.peers[q.tail-1].in[which].next = k + 1
 	}
 	q.tail = k + 1
-	h.ready = true
+	h.ready.Add(h.peers[k].nic)
+}
+
+// owe notes that peer k is to be answered.
+func (h *Host) owe(k int32) {
+	p := &h.peers[k]
+	n := &h.nics[p.nic]
+	h.push(&n.owing[p.Priority], inOwing, k)
+	n.owed.Add(p.Priority)
 }
 
 // shift takes the first peer from the list, which has one.
@@ -263,7 +272,7 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 			r.stamps.put(p.Seq+1, h.now)
 		}
 	}
-	b := h.buildPacket(f, s.To, s.SrcPort, tos, uint8(s.TTL), &hd, p.Payload)
+	b := h.buildPacket(f, &h.nics[s.nic], s.To, s.SrcPort, tos, uint8(s.TTL), &hd, p.Payload)
 	if p.Payload >= payloadLen {
 		putRecord(b, s.Number, s.seq-r.zero, h.now)
 	} else {
@@ -280,11 +289,11 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 
 // buildPacket builds a packet with a payload of this many octets into f, all zeros, and
 // returns what is kept of them. seal follows.
-func (h *Host) buildPacket(f *buffer.Frame, to netip.Addr, srcPort uint16, tos, ttl uint8, hd *roce.Header, payload int) []byte {
+func (h *Host) buildPacket(f *buffer.Frame, n *nic, to netip.Addr, srcPort uint16, tos, ttl uint8, hd *roce.Header, payload int) []byte {
 	head := headerLen + hd.Opcode.Len()
 	f.Len = head + payload + int(hd.Pad) + roce.ICRCLen
 	f.Data = f.Data[:h.keep(f.Len)]
-	h.buildHeaders(f.Data, to, srcPort, tos, ttl, f.Len)
+	h.buildHeaders(f.Data, n, to, srcPort, tos, ttl, f.Len)
 	hd.Put(f.Data[headerLen:])
 	clear(f.Data[head:])
 	return f.Data[head:]
@@ -323,7 +332,7 @@ func packet(ip ether.IPv4) (roce.Header, int, error) {
 }
 
 // receivePacket hands a packet to the connection that it is of.
-func (h *Host) receivePacket(f *buffer.Frame) {
+func (h *Host) receivePacket(n *nic, f *buffer.Frame) {
 	ip := ether.IPv4(f.Data[f.Info.L3:])
 	hd, payload, err := packet(ip)
 	if err != nil {
@@ -332,24 +341,24 @@ func (h *Host) receivePacket(f *buffer.Frame) {
 	number, requester, ok := flowOf(hd.DestQP)
 	switch {
 	case !ok || requester == hd.Opcode.IsData():
-		h.count.RC.UnknownQP++
+		n.count.RC.UnknownQP++
 	case requester:
-		h.receiveAnswer(number, ip.Src(), &hd)
+		h.receiveAnswer(n, number, ip.Src(), &hd)
 	default:
-		h.receiveRequest(f, number, ip.Src(), &hd, payload)
+		h.receiveRequest(n, f, number, ip.Src(), &hd, payload)
 	}
 }
 
 // receiveRequest puts part of a message into the receive buffer, if there is room, and
 // gives it to the responder.
-func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Header, payload int) {
+func (h *Host) receiveRequest(n *nic, f *buffer.Frame, number, from uint32, hd *roce.Header, payload int) {
 	k, ok := h.responders[number]
 	if !ok || addr32(h.peers[k].From) != from {
-		h.count.RC.UnknownQP++
+		n.count.RC.UnknownQP++
 		return
 	}
 	p := &h.peers[k]
-	r := h.admit(number, f.Info.Priority, f.Len)
+	r := h.admit(n, number, f.Info.Priority, f.Len)
 	if r == nil {
 		return
 	}
@@ -357,13 +366,12 @@ func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Hea
 		h.receiveKnown(f, p, r, hd, payload)
 	}
 	if p.resp.Owes() {
-		h.push(&h.owing[p.Priority], inOwing, k)
-		h.owed.Add(p.Priority)
+		h.owe(k)
 	}
 	if f.Data[f.Info.L3+1]&3 == congestionExperienced {
 		p.marked++
 		if c := h.cfg.Congestion; c != nil && c.DCQCN != nil && p.notes.Marked(h.now, c.DCQCN.CNPInterval) {
-			h.push(&h.notify, inNotify, k)
+			h.push(&h.nics[p.nic].notify, inNotify, k)
 		}
 	}
 }
@@ -398,14 +406,14 @@ func (h *Host) receiveKnown(f *buffer.Frame, p *responder, r *receiver, hd *roce
 }
 
 // receiveAnswer gives an acknowledgement to the requester.
-func (h *Host) receiveAnswer(number, from uint32, hd *roce.Header) {
+func (h *Host) receiveAnswer(n *nic, number, from uint32, hd *roce.Header) {
 	i, ok := h.requesters[number]
 	if !ok || addr32(h.flows[i].To) != from {
-		h.count.RC.UnknownQP++
+		n.count.RC.UnknownQP++
 		return
 	}
 	r := h.flows[i].rc
-	h.ready = true
+	h.ready.Add(h.flows[i].nic)
 	k := h.cfg.Congestion
 	if hd.Opcode == roce.Congestion {
 		r.count.CNPs++
@@ -446,54 +454,54 @@ func (h *Host) receiveAnswer(number, from uint32, hd *roce.Header) {
 }
 
 // owes reports whether there is an answer that may leave.
-func (h *Host) owes() bool {
-	return h.notifies() || h.owed&^h.paused != 0
+func (h *Host) owes(n *nic) bool {
+	return h.notifies(n) || n.owed&^n.paused != 0
 }
 
 // notifies reports whether there is a CNP that may leave.
-func (h *Host) notifies() bool {
-	return h.notify.head != 0 && !h.paused.Has(h.cfg.Congestion.CNPPriority)
+func (h *Host) notifies(n *nic) bool {
+	return n.notify.head != 0 && !n.paused.Has(h.cfg.Congestion.CNPPriority)
 }
 
 // transmitAnswers returns what answers packets: CNPs, then acknowledgements, those of the
 // highest priority first.
-func (h *Host) transmitAnswers(fs []*buffer.Frame) (n int) {
-	for n < len(fs) && h.notifies() && h.wire.Ready(h.now) {
+func (h *Host) transmitAnswers(n *nic, fs []*buffer.Frame) (k int) {
+	for k < len(fs) && h.notifies(n) && n.wire.Ready(h.now) {
 		f := h.pool.Get()
 		if f == nil {
-			return n
+			return k
 		}
-		p := h.shift(&h.notify, inNotify)
+		p := h.shift(&n.notify, inNotify)
 		p.cnps++
-		h.answer(f, p, h.cfg.Congestion.CNPPriority, &roce.Header{Opcode: roce.Congestion, BECN: true})
-		fs[n] = f
-		n++
+		h.answer(n, f, p, h.cfg.Congestion.CNPPriority, &roce.Header{Opcode: roce.Congestion, BECN: true})
+		fs[k] = f
+		k++
 	}
-	for set := h.owed &^ h.paused; set != 0 && n < len(fs) && h.wire.Ready(h.now); {
+	for set := n.owed &^ n.paused; set != 0 && k < len(fs) && n.wire.Ready(h.now); {
 		c := unit.Priority(bits.Len8(uint8(set)) - 1)
 		f := h.pool.Get()
 		if f == nil {
-			return n
+			return k
 		}
-		p := h.shift(&h.owing[c], inOwing)
-		if h.owing[c].head == 0 {
+		p := h.shift(&n.owing[c], inOwing)
+		if n.owing[c].head == 0 {
 			set &^= 1 << c
-			h.owed &^= 1 << c
+			n.owed &^= 1 << c
 		}
 		hd := p.resp.Answer()
-		h.answer(f, p, p.Priority, &hd)
-		fs[n] = f
-		n++
+		h.answer(n, f, p, p.Priority, &hd)
+		fs[k] = f
+		k++
 	}
-	return n
+	return k
 }
 
 // answer builds a packet to the requester of peer p, and sends it.
-func (h *Host) answer(f *buffer.Frame, p *responder, c unit.Priority, hd *roce.Header) {
+func (h *Host) answer(n *nic, f *buffer.Frame, p *responder, c unit.Priority, hd *roce.Header) {
 	hd.DestQP = requesterQP(p.Number)
-	h.buildPacket(f, p.From, p.SrcPort, DSCP(c)<<2, p.TTL, hd, 0)
+	h.buildPacket(f, n, p.From, p.SrcPort, DSCP(c)<<2, p.TTL, hd, 0)
 	h.seal(f)
-	h.wire.Send(h.cfg.Rate.FrameTime(f.Len))
+	n.wire.Send(n.Rate.FrameTime(f.Len))
 }
 
 // AckFrame is the length in bytes, without FCS, of the frame of an acknowledgement.

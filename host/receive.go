@@ -36,7 +36,7 @@ func (h *Host) Parse(f *buffer.Frame) {
 		i.Kind = controlKind(f.Data)
 		return
 	}
-	if h.lldp != nil && lldp.Is(f.Data) {
+	if h.cfg.LLDP.Interval > 0 && lldp.Is(f.Data) {
 		i.Kind = kindLLDP
 		return
 	}
@@ -49,7 +49,7 @@ func (h *Host) Parse(f *buffer.Frame) {
 		return
 	}
 	ip := ether.IPv4(f.Data[off:])
-	if !ip.Valid(f.Len-off) || ip.Dst() != addr32(h.cfg.Address) {
+	if !ip.Valid(f.Len-off) || !h.isOwn(ip.Dst()) {
 		return
 	}
 	i.L3, i.Priority = int16(off), unit.Priority(ip.DSCP()>>3)
@@ -58,6 +58,16 @@ func (h *Host) Parse(f *buffer.Frame) {
 		return
 	}
 	i.Kind = kindOf(ip)
+}
+
+// isOwn reports whether an address is that of a NIC. Any NIC takes what is for another one.
+func (h *Host) isOwn(ip uint32) bool {
+	for i := range h.nics {
+		if addr32(h.nics[i].Address) == ip {
+			return true
+		}
+	}
+	return false
 }
 
 func controlKind(b []byte) uint8 {
@@ -71,100 +81,101 @@ func controlKind(b []byte) uint8 {
 }
 
 // Receive handles frames that arrived.
-func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
+func (h *Host) Receive(now unit.Time, p unit.Port, fs []*buffer.Frame) {
 	h.now = now
+	n := &h.nics[p]
 	for _, f := range fs {
 		switch f.Info.Kind {
 		case kindPFC:
-			h.receivePause(f.Data)
+			h.receivePause(n, f.Data)
 		case kindPause:
-			h.receivePause8023(f.Data)
+			h.receivePause8023(n, f.Data)
 		case kindFlow:
-			h.receiveFlow(f)
+			h.receiveFlow(n, f)
 		case kindRC:
-			h.receivePacket(f)
+			h.receivePacket(n, f)
 		case kindBadRC:
-			h.count.RC.Malformed++
+			n.count.RC.Malformed++
 		case kindBadICRC:
-			h.count.RC.ICRC++
+			n.count.RC.ICRC++
 		case kindLLDP:
-			h.receiveLLDP(f.Data)
+			h.receiveLLDP(n, f.Data)
 		case kindBadControl:
-			h.count.Bad++
+			n.count.Bad++
 		case kindLong:
-			h.count.Long++
+			n.count.Long++
 		default:
-			h.count.Other++
+			n.count.Other++
 		}
 		h.pool.Put(f)
 	}
 }
 
 // receivePause honours a PFC frame for all priorities that it names.
-func (h *Host) receivePause(b []byte) {
+func (h *Host) receivePause(n *nic, b []byte) {
 	pf, _, err := pfcframe.Parse(b)
 	if err != nil {
 		panic("host: a frame that parsed as PFC no longer does: " + err.Error())
 	}
-	h.ready = true
+	h.wake(n)
 	for c := range unit.Priority(unit.Priorities) {
 		switch {
 		case !pf.Enable.Has(c) || !h.cfg.Lossless.Has(c) || h.cfg.PFCRxOff:
 		case pf.Quanta[c] == 0:
-			h.count.RxResume[c]++
-			h.heed(c, 0)
+			n.count.RxResume[c]++
+			h.heed(n, c, 0)
 		default:
-			h.count.RxPause[c]++
-			h.heed(c, pf.Quanta[c])
+			n.count.RxPause[c]++
+			h.heed(n, c, pf.Quanta[c])
 		}
 	}
 }
 
 // receivePause8023 takes an 802.3x PAUSE frame, which is for all priorities where it is
 // honoured.
-func (h *Host) receivePause8023(b []byte) {
+func (h *Host) receivePause8023(n *nic, b []byte) {
 	_, quanta, err := pfcframe.ParsePause(b)
 	if err != nil {
 		panic("host: a frame that parsed as PAUSE no longer does: " + err.Error())
 	}
-	h.count.RxPause8023++
-	if dst := ether.Dst(b); !h.cfg.HeedPause || !dst.IsGroup() && dst != h.cfg.MAC {
+	n.count.RxPause8023++
+	if dst := ether.Dst(b); !n.HeedPause || !dst.IsGroup() && dst != n.MAC {
 		return
 	}
-	h.ready = true
+	h.wake(n)
 	for c := range unit.Priority(unit.Priorities) {
-		h.heed(c, quanta)
+		h.heed(n, c, quanta)
 	}
 }
 
 // heed pauses priority c for the given quanta, or resumes it with 0.
-func (h *Host) heed(c unit.Priority, quanta uint16) {
+func (h *Host) heed(n *nic, c unit.Priority, quanta uint16) {
 	switch {
 	case quanta > 0:
-		if !h.paused.Has(c) {
-			h.paused.Add(c)
-			h.count.PausedSince[c] = h.now
-			h.event(event.Event{Type: event.Paused, OutPriority: c})
+		if !n.paused.Has(c) {
+			n.paused.Add(c)
+			n.count.PausedSince[c] = h.now
+			h.event(event.Event{Type: event.Paused, Out: n.n, OutPriority: c})
 		}
-		h.pausedUntil[c] = h.now + h.cfg.Rate.QuantaTime(quanta)
-	case h.paused.Has(c):
-		h.endPause(c, event.Resumed)
+		n.pausedUntil[c] = h.now + n.Rate.QuantaTime(quanta)
+	case n.paused.Has(c):
+		h.endPause(n, c, event.Resumed)
 	}
 }
 
-func (h *Host) endPause(c unit.Priority, how event.Type) {
-	h.paused &^= 1 << c
-	h.open[c] = h.now
-	h.count.PausedTime[c] += h.now - h.count.PausedSince[c]
-	h.count.PausedSince[c] = 0
-	h.event(event.Event{Type: how, OutPriority: c})
+func (h *Host) endPause(n *nic, c unit.Priority, how event.Type) {
+	n.paused &^= 1 << c
+	n.open[c] = h.now
+	n.count.PausedTime[c] += h.now - n.count.PausedSince[c]
+	n.count.PausedSince[c] = 0
+	h.event(event.Event{Type: how, Out: n.n, OutPriority: c})
 }
 
 // receiveFlow counts a flow's frame and puts it into the receive buffer.
-func (h *Host) receiveFlow(f *buffer.Frame) {
+func (h *Host) receiveFlow(n *nic, f *buffer.Frame) {
 	c := f.Info.Priority
 	number, seq, sent, _ := payload(f.Data, int(f.Info.L3))
-	r := h.admit(number, c, f.Len)
+	r := h.admit(n, number, c, f.Len)
 	if r == nil {
 		return
 	}
@@ -228,20 +239,22 @@ func (h *Host) took(r *receiver, n int) {
 	}
 }
 
-// admit puts n bytes of a flow's frame into the receive buffer. It returns nil, and counts the
+// admit puts size bytes of a flow's frame into the receive buffer. It returns nil, and counts the
 // frame as dropped, if there is no room for it, or none to keep count of its flow.
-func (h *Host) admit(number uint32, c unit.Priority, n int) *receiver {
+func (h *Host) admit(n *nic, number uint32, c unit.Priority, size int) *receiver {
 	r := h.receiver(number, c)
 	switch {
 	case r == nil:
-		h.count.FlowsFull[c]++
+		n.count.FlowsFull[c]++
 		return nil
-	case !h.store(c, n):
-		h.count.Overflow++
-		h.count.OverflowOf[c]++
+	case !h.store(n, c, size):
+		n.count.Overflow++
+		n.count.OverflowOf[c]++
 		r.Overflow++
 		return nil
 	}
+	n.carried.RxFrames++
+	n.carried.RxBytes += uint64(size)
 	return r
 }
 
@@ -257,30 +270,30 @@ func (h *Host) receiver(number uint32, c unit.Priority) *receiver {
 	return &h.received[len(h.received)-1]
 }
 
-// store adds n bytes to the receive buffer of a priority; false if they do not fit.
-func (h *Host) store(c unit.Priority, n int) bool {
+// store adds so many bytes to the receive buffer of a priority; false if they do not fit.
+func (h *Host) store(n *nic, c unit.Priority, bytes int) bool {
 	if h.drain == 0 {
 		return true
 	}
-	h.drained(c)
-	b := &h.rx[c]
-	size, add := int64(h.cfg.RxBuffer+h.cfg.RxSlack)*8*bit, int64(n)*8*bit
+	h.drained(n, c)
+	b := &n.rx[c]
+	size, add := int64(h.cfg.RxBuffer+h.cfg.RxSlack)*8*bit, int64(bytes)*8*bit
 	if b.fill+add > size {
 		return false
 	}
 	b.fill += add
 	if !b.xoff && b.fill >= h.level(3, 4) && h.cfg.sends().Has(c) {
 		b.xoff = true
-		h.toSend.Add(c)
+		n.toSend.Add(c)
 	}
-	h.ready = true
+	h.wake(n)
 	return true
 }
 
 // drained drains a receive buffer up to now, and requests a resume if its fill has
 // fallen to half.
-func (h *Host) drained(c unit.Priority) {
-	b := &h.rx[c]
+func (h *Host) drained(n *nic, c unit.Priority) {
+	b := &n.rx[c]
 	// Compare before multiplying: after a long idle time the product overflows.
 	if h.drain == 0 || int64(h.now-b.at) > b.fill/int64(h.drain) {
 		b.fill = 0
@@ -290,7 +303,7 @@ func (h *Host) drained(c unit.Priority) {
 	b.at = h.now
 	if b.xoff && b.fill <= h.level(1, 2) {
 		b.xoff = false
-		h.toSend.Add(c)
+		n.toSend.Add(c)
 	}
 }
 

@@ -156,7 +156,7 @@ func TestSlowReceiverAfterLongIdleness(t *testing.T) {
 		h.receive(arrival(3, 1, 0, 1000))
 		h.now += idle
 		h.receive(arrival(3, 1, 0, 1000))
-		if got, want := h.rx[3].fill, int64(1000*8*bit); got != want {
+		if got, want := h.nics[0].rx[3].fill, int64(1000*8*bit); got != want {
 			t.Fatalf("after %d s of idleness the buffer holds %d, want %d", idle/unit.Second, got, want)
 		}
 	}
@@ -635,7 +635,7 @@ func TestAsymmetricPFC(t *testing.T) {
 		c.PFCTxOff, c.PFCRxOff = tc.txOff, tc.rxOff
 		h := startHost(t, c)
 		h.receive(pause)
-		if got := h.paused.Has(3); got == tc.rxOff {
+		if got := h.nics[0].paused.Has(3); got == tc.rxOff {
 			t.Errorf("%+v: a pause is honoured: %v", tc, got)
 		}
 		h.Do(h.now, Act{Do: Slow, Rate: 1})

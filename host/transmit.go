@@ -9,28 +9,29 @@ import (
 	"softswitch/unit"
 )
 
-// Transmit returns the frames to send now: pauses, then frames of flows that are due
+// Transmit returns the frames that a NIC sends now: pauses, then frames of flows that are due
 // and whose priority is not paused.
-func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
+func (h *Host) Transmit(now unit.Time, p unit.Port, fs []*buffer.Frame) (k int, next unit.Time) {
 	h.now = now
+	n := &h.nics[p]
 	next = h.runActs()
-	if !h.up {
+	if !n.up {
 		return 0, next
 	}
-	if now-h.next > lateMax*h.cfg.Granularity {
+	if now-n.next > lateMax*h.cfg.Granularity {
 		h.tendAt = now // what flows whose time is over have left out is seen now or never
 	}
-	next = min(next, h.expire(), h.pauseDeadlines(), h.tend())
-	free := h.wire.At()
-	h.wire.Begin(now, h.cfg.Rate, h.cfg.Granularity)
-	n = h.transmitPauses(fs)
-	if h.lldp != nil {
-		k, at := h.transmitLLDP(fs[n:])
-		n, next = n+k, min(next, at)
+	next = min(next, h.expire(n), h.pauseDeadlines(n), h.tend())
+	free := n.wire.At()
+	n.wire.Begin(now, n.Rate, h.cfg.Granularity)
+	k = h.transmitPauses(n, fs)
+	if n.lldp != nil {
+		sent, at := h.transmitLLDP(n, fs[k:])
+		k, next = k+sent, min(next, at)
 	}
-	n += h.transmitAnswers(fs[n:])
-	for n < len(fs) && h.wire.Ready(now) {
-		s := h.pick()
+	k += h.transmitAnswers(n, fs[k:])
+	for k < len(fs) && n.wire.Ready(now) {
+		s := h.pick(n)
 		if s == nil {
 			break
 		}
@@ -40,17 +41,19 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 		}
 		size := h.fill(f, s)
 		s.sent += uint64(size)
+		n.carried.TxFrames++
+		n.carried.TxBytes += uint64(size)
 		earliest := now - h.patience
 		if h.cfg.Granularity > 0 { // an exact driver is never late
-			h.leaveOut(s, free, earliest)
+			h.leaveOut(n, s, free, earliest)
 		}
 		s.due = max(s.due, earliest) + h.rateOf(s).FrameTime(size)
-		h.wire.Send(h.cfg.Rate.FrameTime(size))
-		fs[n] = f
-		n++
+		n.wire.Send(n.Rate.FrameTime(size))
+		fs[k] = f
+		k++
 	}
-	h.next = min(next, h.nextFrame(n == len(fs)))
-	return n, h.next
+	n.next = min(next, h.nextFrame(n, k == len(fs)))
+	return k, n.next
 }
 
 // fill builds the next frame of a flow into f and returns its length in bytes.
@@ -60,7 +63,7 @@ func (h *Host) fill(f *buffer.Frame, s *sender) int {
 	}
 	size := s.size()
 	f.Data, f.Len = f.Data[:h.keep(size)], size
-	h.build(f.Data, &s.Flow, size, s.seq, h.now)
+	h.build(f.Data, &h.nics[s.nic], &s.Flow, size, s.seq, h.now)
 	s.seq++
 	if s.sent+uint64(size) >= s.end {
 		h.tendAt = h.now
@@ -70,9 +73,9 @@ func (h *Host) fill(f *buffer.Frame, s *sender) int {
 
 // leaveOut notes that what a flow should have sent before a time is not sent any more. The wire was idle
 // since free. What a pause withholds is not left out, nor what the wire had no time for.
-func (h *Host) leaveOut(s *sender, free, before unit.Time) {
+func (h *Host) leaveOut(n *nic, s *sender, free, before unit.Time) {
 	if s.rc == nil {
-		s.left += max(0, before-max(s.due, free, h.open[s.Priority]))
+		s.left += max(0, before-max(s.due, free, n.open[s.Priority]))
 	}
 }
 
@@ -90,39 +93,39 @@ func (h *Host) keep(n int) int {
 
 // nextFrame is when the next frame can leave; full says that the batch was the limit,
 // not the wire.
-func (h *Host) nextFrame(full bool) unit.Time {
+func (h *Host) nextFrame(n *nic, full bool) unit.Time {
 	due := unit.Never
-	if h.owes() {
+	if h.owes(n) {
 		due = h.now
 	}
 	if h.started && !h.stopped {
-		for set := h.coming &^ h.paused; set != 0; set &= set - 1 {
+		for set := h.coming &^ n.paused; set != 0; set &= set - 1 {
 			c := set.First()
 			due = min(due, h.flows[h.begins[c][h.begun[c]]].due)
 		}
 		for _, i := range h.active {
-			if s := &h.flows[i]; s.due < due && !h.paused.Has(s.Priority) && h.mayStill(s) {
+			if s := &h.flows[i]; s.nic == n.n && s.due < due && !n.paused.Has(s.Priority) && h.mayStill(s) {
 				due = s.due
 			}
 		}
 	}
-	if due == unit.Never && h.toSend == 0 {
+	if due == unit.Never && n.toSend == 0 {
 		return unit.Never
 	}
-	at := h.wire.At()
-	if h.toSend == 0 {
+	at := n.wire.At()
+	if n.toSend == 0 {
 		at = max(at, due)
 	}
 	if at <= h.now {
 		if full {
-			h.wire.Wait()
+			n.wire.Wait()
 			return h.now
 		}
 		at = h.now + 1
 	}
 	// A flow that waits for its time may catch up, as the wire may.
-	if due <= h.wire.At() {
-		h.wire.Wait()
+	if due <= n.wire.At() {
+		n.wire.Wait()
 	}
 	return unit.NextTick(at, h.cfg.Granularity)
 }
@@ -136,8 +139,8 @@ func (h *Host) mayStill(s *sender) bool {
 	return s.sent < s.end && max(s.due, h.now) < h.until(s)
 }
 
-// pick chooses the flow that sends next, round robin.
-func (h *Host) pick() *sender {
+// pick chooses the flow that a NIC sends next, round robin.
+func (h *Host) pick(n *nic) *sender {
 	if !h.started || h.stopped {
 		return nil
 	}
@@ -145,7 +148,7 @@ func (h *Host) pick() *sender {
 	for i := range h.active {
 		k := h.active[(first+i)%len(h.active)]
 		s := &h.flows[k]
-		if s.due <= h.now && !h.paused.Has(s.Priority) && h.mayStill(s) {
+		if s.nic == n.n && s.due <= h.now && !n.paused.Has(s.Priority) && h.mayStill(s) {
 			h.turn = int(k) + 1
 			return s
 		}
@@ -187,8 +190,9 @@ func (h *Host) tend() (next unit.Time) {
 		switch {
 		case !h.over(s):
 			still = append(still, i)
-		case s.sent < s.end && !h.paused.Has(s.Priority):
-			h.leaveOut(s, h.wire.At(), h.until(s))
+		case s.sent < s.end && !h.nics[s.nic].paused.Has(s.Priority):
+			n := &h.nics[s.nic]
+			h.leaveOut(n, s, n.wire.At(), h.until(s))
 		}
 	}
 	h.active = still
@@ -218,52 +222,52 @@ func (h *Host) until(s *sender) unit.Time {
 
 // transmitPauses returns the pause and resume frames to send: one per priority, without a
 // TLV.
-func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
-	for n < len(fs) && h.toSend != 0 && h.wire.Ready(h.now+h.cfg.Granularity) {
-		c := h.toSend.First()
+func (h *Host) transmitPauses(n *nic, fs []*buffer.Frame) (k int) {
+	for k < len(fs) && n.toSend != 0 && n.wire.Ready(h.now+h.cfg.Granularity) {
+		c := n.toSend.First()
 		f := h.pool.Get()
 		if f == nil {
-			return n
+			return k
 		}
-		h.toSend &^= 1 << c
+		n.toSend &^= 1 << c
 		f.Data, f.Len = f.Data[:pfcframe.Len], pfcframe.Len
-		b := &h.rx[c]
+		b := &n.rx[c]
 		on := b.xoff || h.storming.Has(c)
-		pf := pfcframe.Frame{Src: h.cfg.MAC.Bytes(), Enable: 1 << c}
+		pf := pfcframe.Frame{Src: n.MAC.Bytes(), Enable: 1 << c}
 		e := event.Event{Type: event.ResumeSent, Priority: c}
 		switch {
 		case !on:
-			h.count.TxResume[c]++
+			n.count.TxResume[c]++
 		case b.announced:
 			e.Type = event.RefreshSent
-			h.count.TxRefresh[c]++
+			n.count.TxRefresh[c]++
 		default:
 			e.Type = event.PauseSent
-			h.count.TxPause[c]++
+			n.count.TxPause[c]++
 		}
 		if on {
 			pf.Quanta[c] = h.cfg.Quanta
 		}
-		h.event(e)
+		h.eventAt(n, e)
 		b.announced, b.refresh = on, h.now+h.cfg.Refresh
 		pfcframe.Put(f.Data, pf)
-		h.wire.Send(h.cfg.Rate.FrameTime(f.Len))
-		fs[n] = f
-		n++
+		n.wire.Send(n.Rate.FrameTime(f.Len))
+		fs[k] = f
+		k++
 	}
-	return n
+	return k
 }
 
 // pauseDeadlines requests the refreshes that are due, drains the receive buffers, and
 // returns when it has to be called next.
-func (h *Host) pauseDeadlines() unit.Time {
+func (h *Host) pauseDeadlines(n *nic) unit.Time {
 	next := unit.Never
 	for c := range unit.Priority(unit.Priorities) {
-		b := &h.rx[c]
+		b := &n.rx[c]
 		if b.fill == 0 && !b.xoff && !b.announced {
 			continue
 		}
-		h.drained(c)
+		h.drained(n, c)
 		if b.xoff && h.drain > 0 {
 			over, drain := b.fill-h.level(1, 2), int64(h.drain)
 			next = min(next, h.now+unit.Time((over+drain-1)/drain))
@@ -271,7 +275,7 @@ func (h *Host) pauseDeadlines() unit.Time {
 		switch {
 		case !b.announced:
 		case b.refresh <= h.now:
-			h.toSend.Add(c)
+			n.toSend.Add(c)
 		default:
 			next = min(next, b.refresh)
 		}
@@ -280,16 +284,16 @@ func (h *Host) pauseDeadlines() unit.Time {
 }
 
 // expire ends the pauses that have expired, and returns when the next one does.
-func (h *Host) expire() unit.Time {
+func (h *Host) expire(n *nic) unit.Time {
 	next := unit.Never
-	for set := h.paused; set != 0; set &= set - 1 {
+	for set := n.paused; set != 0; set &= set - 1 {
 		c := set.First()
-		if h.pausedUntil[c] <= h.now {
-			h.endPause(c, event.Expired)
-			h.open[c] = h.pausedUntil[c] // however late the driver is
+		if n.pausedUntil[c] <= h.now {
+			h.endPause(n, c, event.Expired)
+			n.open[c] = n.pausedUntil[c] // however late the driver is
 			continue
 		}
-		next = min(next, h.pausedUntil[c])
+		next = min(next, n.pausedUntil[c])
 	}
 	return next
 }

@@ -26,7 +26,7 @@ func TestBuildIsTheSlowTwin(t *testing.T) {
 		h := newTestHost(t, testConfig(f))
 		seq, now := r.Uint64(), unit.Time(r.Int64())
 		got := bytes.Repeat([]byte{0xee}, f.Frame) // a slot that was used before
-		h.build(got, &f, f.Frame, seq, now)
+		h.build(got, &h.nics[0], &f, f.Frame, seq, now)
 		want := slowFrame(ownMAC, gatewayMAC, ownIP, peerIP, f.Priority, uint8(f.TTL), f.SrcPort, f.Frame, f.Number, seq, now)
 		n := headerLen + payloadLen
 		if !bytes.Equal(got[:n], want[:n]) {
@@ -429,7 +429,7 @@ func TestLateBeyondCreditIsNotMadeUpFor(t *testing.T) {
 	h.now += 100 * ms // the driver slept
 	h.transmit()
 	// And the frame that uses its last bit.
-	if got, most := len(h.take()), int(h.wire.Burst(h.cfg.Rate, 200*us)*8/7/frameTime)+1; got > most || got < most-1 {
+	if got, most := len(h.take()), int(h.nics[0].wire.Burst(h.cfg.Rate, 200*us)*8/7/frameTime)+1; got > most || got < most-1 {
 		t.Errorf("after 100 ms of sleep %d frames left at once, want %d", got, most)
 	}
 }

@@ -55,7 +55,13 @@ func (r *Run) collect(st *netnslab.State) error {
 		snap, ok := ask[observe.Host](r, st, h.Name)
 		if ok {
 			rec.Host = &snap
-			r.distrust(h.Name, h.Port.Name, snap.Link)
+			for i, port := range h.Ports() {
+				l := snap.Link
+				if len(snap.NICs) > 0 {
+					l = snap.NICs[i].Link
+				}
+				r.distrust(h.Name, port.Name, l)
+			}
 			r.starved(h.Name, snap.Live)
 			r.leftOut(h.Name, snap.Sent)
 		}

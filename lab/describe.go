@@ -85,7 +85,13 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 		lab.Nodes = append(lab.Nodes, n)
 	}
 	for i, h := range p.Hosts {
-		h.Port = wires(p, len(p.Switches)+i, []config.Port{h.Port})[0]
+		played := wires(p, len(p.Switches)+i, h.Ports())
+		if h.NICs = slices.Clone(h.NICs); len(h.NICs) == 0 {
+			h.Port = played[0]
+		}
+		for j := range h.NICs {
+			h.NICs[j].Port = played[j]
+		}
 		h.Live = liveOf(p, opt)
 		if isNIC(p, len(p.Switches)+i) {
 			h.Stack = stackName
@@ -93,8 +99,10 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 			continue
 		}
 		n := node(h.Name, "host", opt, []string{"host", "-c", configName}, h.Marshal())
-		n.Addresses = []netnslab.Address{{Iface: h.Port.Name, CIDR: h.Address.String()}}
-		n.Routes = []netnslab.Route{{Dst: "default", Via: h.Gateway.String()}}
+		for _, nic := range h.All() {
+			n.Addresses = append(n.Addresses, netnslab.Address{Iface: nic.Name, CIDR: nic.Address.String()})
+		}
+		n.Routes = []netnslab.Route{{Dst: "default", Via: h.All()[0].Gateway.String()}}
 		lab.Nodes = append(lab.Nodes, n)
 	}
 	share(&lab, opt)

@@ -86,7 +86,7 @@ func to(h topo.Hop) topo.Hop { return topo.Hop{Node: h.Node, Out: h.Out} }
 
 // flowRate is the rate of a flow, that of its host's link at most.
 func flowRate(p *scenario.Plan, f scenario.Flow) unit.Rate {
-	line := p.Scenario.Links[p.Fabric.Nodes[f.From].Ports[0].Link].Rate
+	line := p.Scenario.Links[p.Scenario.LinkOf(&f)].Rate
 	return min(cmp.Or(unit.Rate(f.Rate), line), line)
 }
 

@@ -111,6 +111,14 @@ type Stats struct {
 	Waited unit.Time `json:"waited_ns"`
 }
 
+// Plus adds up what two links counted; the wait is the longer one.
+func (s Stats) Plus(o Stats) Stats {
+	return Stats{
+		s.Received + o.Received, s.Sent + o.Sent, s.Drops + o.Drops, s.Truncated + o.Truncated, s.Busy + o.Busy,
+		s.Lost + o.Lost, s.Reopened + o.Reopened, max(s.Waited, o.Waited),
+	}
+}
+
 // Errors of a Link.
 var (
 	// ErrDown says that the interface is down: set down, or for Write also without a

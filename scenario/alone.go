@@ -85,7 +85,7 @@ func (w *passage) frame(n int, asks bool) {
 // way is the links of flow i's path, in order.
 func (p *Plan) way(i int) []Link {
 	f, nodes := p.Scenario.Flows[i], p.Fabric.Nodes
-	way := []Link{p.Links[nodes[f.From].Ports[0].Link]}
+	way := []Link{p.Links[nodes[f.From].Ports[p.From(i).Port].Link]}
 	for _, h := range p.Flows[i].Hops {
 		way = append(way, p.Links[nodes[h.Node].Ports[h.Out].Link])
 	}

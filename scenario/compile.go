@@ -186,7 +186,7 @@ func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) 
 		return path, nil
 	}
 	enough := len(p.route(f, firstSrcPort, func(int) bool { return false }).Hops)
-	entry := fmt.Sprint(f.at, f.From)
+	entry := fmt.Sprint(f.at, f.From, f.NIC, f.ToNIC)
 	if n, ok := p.fewest[entry]; ok && f.at != "" {
 		if n < 0 {
 			return Path{}, errors.New("as for the flow before it")
@@ -233,12 +233,12 @@ func (p *Plan) HashAs(f Flow, number int) uint32 {
 
 // hash is that of frames of f with this source port.
 func (p *Plan) hash(f Flow, srcPort uint16) uint32 {
-	from, to := p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr
+	from, to := p.Scenario.Addresses(&f)
 	return uint32(config.LimitFlow{From: from, To: to, SrcPort: srcPort}.ID())
 }
 
 func (p *Plan) route(f Flow, srcPort uint16, failed func(int) bool) Path {
-	hops, err := p.Table.Path(f.From, f.To, p.hash(f, srcPort), f.TTL, failed)
+	hops, err := p.Table.Path(p.fromEnd(f, srcPort, failed), topo.End{Node: f.To, Port: f.ToNIC}, p.hash(f, srcPort), f.TTL, failed)
 	return Path{SrcPort: srcPort, Hops: hops, Err: err}
 }
 
@@ -277,8 +277,8 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	}
 	routes := make([]config.Route, 0, len(p.Fabric.Subnets))
 	for dst, sub := range p.Fabric.Subnets {
-		if sub.Switch == i {
-			p.connect(&s, sub)
+		if ports, own := sub.OwnedBy(i); own {
+			p.connect(&s, i, dst, ports)
 			continue
 		}
 		if g := p.Table.Group(i, dst); !g.Ports.Empty() {
@@ -325,19 +325,24 @@ func (p *Plan) port(i, j int) config.Port {
 	return c
 }
 
-// connect gives s its own subnet and the hosts in it.
-func (p *Plan) connect(s *config.Switch, sub topo.Subnet) {
-	net := config.Subnet{Prefix: prefix(sub), Gateway: sub.Gateway, Ports: list(sub.Ports)}
+// connect gives s, switch at, a subnet of its own and the hosts in it, which are at these ports.
+func (p *Plan) connect(s *config.Switch, at, dst int, ports unit.PortSet) {
+	sub := p.Fabric.Subnets[dst]
+	net := config.Subnet{Prefix: prefix(sub), Gateway: sub.Gateway, Ports: list(ports)}
 	if p.Scenario.FloodAll {
-		all := unit.PortsBelow(len(p.Fabric.Nodes[sub.Switch].Ports))
-		net.Flood = list(all.Without(sub.Ports))
+		all := unit.PortsBelow(len(p.Fabric.Nodes[at].Ports))
+		net.Flood = list(all.Without(ports))
+	}
+	if len(sub.Others) > 0 {
+		net.Backup = list(p.Table.Group(at, dst).Backup)
+		net.GatewayMAC = p.Fabric.Nodes[sub.Switch].Ports[sub.Ports.First()].MAC
 	}
 	s.Subnets = append(s.Subnets, net)
-	for _, j := range list(sub.Ports) {
-		i := p.Fabric.Nodes[sub.Switch].Ports[j].Peer.Node
-		h := p.Fabric.Nodes[i]
-		mac := h.Ports[0].MAC
-		s.ARP = append(s.ARP, config.ARP{IP: h.Addr, MAC: mac})
+	for _, j := range list(ports) {
+		peer := p.Fabric.Nodes[at].Ports[j].Peer
+		i, port := peer.Node, p.Fabric.Nodes[peer.Node].Ports[peer.Port]
+		mac := port.MAC
+		s.ARP = append(s.ARP, config.ARP{IP: port.Addr, MAC: mac})
 		if !slices.Contains(p.Scenario.Dead, i) {
 			s.MAC = append(s.MAC, config.MAC{MAC: mac, Port: j})
 		}
@@ -368,19 +373,29 @@ func list(set unit.PortSet) (ports []int) {
 
 func (p *Plan) hostConfig(i int) config.Host {
 	n := p.Fabric.Nodes[i]
-	h := config.Host{
-		Name: n.Name, ID: uint16(n.ID), Port: p.port(i, 0), MTU: p.Scenario.MTU, PFC: p.Scenario.PFC,
-		Address:    unit.Interface{IP: n.Addr, Bits: uint8(p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Bits)},
-		Gateway:    p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Gateway,
-		GatewayMAC: p.Fabric.GatewayMAC(i),
-		LLDP:       p.Scenario.LLDP,
-		RxBuffer:   cmp.Or(p.Scenario.headroom(topo.End{Node: i}), p.Scenario.RxBuffer),
+	h := config.Host{Name: n.Name, ID: uint16(n.ID), MTU: p.Scenario.MTU, PFC: p.Scenario.PFC, LLDP: p.Scenario.LLDP}
+	for j, port := range n.Ports {
+		at := unit.Port(j)
+		sub := p.Fabric.Subnets[p.Fabric.SubnetAt(i, at)]
+		h.NICs = append(h.NICs, config.NIC{
+			Port: p.port(i, j), Address: unit.Interface{IP: port.Addr, Bits: uint8(sub.Bits)}, Gateway: sub.Gateway, GatewayMAC: p.Fabric.GatewayMAC(i, at),
+		})
+		h.RxBuffer = max(h.RxBuffer, cmp.Or(p.Scenario.headroom(topo.End{Node: i, Port: at}), p.Scenario.RxBuffer))
+	}
+	if len(h.NICs) == 1 {
+		one := h.NICs[0]
+		h.Port, h.Address, h.Gateway, h.GatewayMAC, h.NICs = one.Port, one.Address, one.Gateway, one.GatewayMAC, nil
 	}
 	h.Flows = lists.Map(p.from[i], func(j int) config.Flow { return p.flow(p.Scenario.Flows[j], p.Flows[j]) })
 	for _, j := range p.to[i] {
 		if f := p.Scenario.Flows[j]; f.RC != nil {
+			from, _ := p.Scenario.Addresses(&f)
+			answers := f.ToNIC
+			if n.Shared {
+				answers = unit.NoPort
+			}
 			h.Peers = append(h.Peers, config.Peer{
-				Number: p.Flows[j].Number, From: p.Fabric.Nodes[f.From].Addr, SrcPort: p.Flows[j].SrcPort, Priority: int(f.Priority), TTL: f.TTL,
+				Number: p.Flows[j].Number, From: from, NIC: p.number(f.To, answers), SrcPort: p.Flows[j].SrcPort, Priority: int(f.Priority), TTL: f.TTL,
 			})
 		}
 	}
@@ -396,8 +411,9 @@ func (p *Plan) hostConfig(i int) config.Host {
 }
 
 func (p *Plan) flow(f Flow, path Path) config.Flow {
+	_, to := p.Scenario.Addresses(&f)
 	c := config.Flow{
-		Number: path.Number, Name: f.Name, To: p.Fabric.Nodes[f.To].Addr, SrcPort: path.SrcPort, Priority: int(f.Priority), Stream: f.Stream,
+		Number: path.Number, Name: f.Name, To: to, NIC: p.number(f.From, f.NIC), SrcPort: path.SrcPort, Priority: int(f.Priority), Stream: f.Stream,
 	}
 	if f.RC != nil {
 		c.Transport, c.Frame = "rc", config.DefaultFrame

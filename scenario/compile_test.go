@@ -174,7 +174,7 @@ func TestCompile(t *testing.T) {
 		t.Errorf("time line: %s", got)
 	}
 	s1 := p.Switches[0]
-	if got := fmt.Sprint(s1.Subnets, s1.ARP, s1.MAC); got != "[{10.100.0.0/24 10.100.0.1 [0] []}] [{10.100.0.2 02:00:00:04:00:00}] [{02:00:00:04:00:00 0}]" {
+	if got := fmt.Sprint(s1.Subnets, s1.ARP, s1.MAC); got != "[{10.100.0.0/24 10.100.0.1 [0] [] [] 00:00:00:00:00:00}] [{10.100.0.2 02:00:00:04:00:00}] [{02:00:00:04:00:00 0}]" {
 		t.Errorf("s1: %s", got)
 	}
 	if got, want := s1.Ports[1], (config.Port{Name: "to-s2", MAC: 0x02_00_00_01_00_01, PeerMAC: 0x02_00_00_02_00_01, Peer: "switch", Rate: 10e6}); !reflect.DeepEqual(got, want) {

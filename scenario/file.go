@@ -88,7 +88,7 @@ type fileLive struct {
 	LogLimit int `yaml:"log_limit_mib" schema:"1..1048576,default=512"`
 }
 
-// fileTopology is one of the builders (fattree, ring, leafspine, jellyfish, dragonfly), or
+// fileTopology is one of the builders (fattree, ring, leafspine, rails, jellyfish, dragonfly), or
 // switches with hosts and links; then what is wired otherwise, and the properties of the
 // links.
 type fileTopology struct {
@@ -100,6 +100,10 @@ type fileTopology struct {
 	// LeafSpine is two tiers: switches spine<i> and leaf<i>, each leaf linked to each spine,
 	// and hosts h<leaf>-<i>; all count from 0.
 	LeafSpine *fileLeafSpine `yaml:"leafspine"`
+	// Rails is a fabric of rails, as clusters of GPUs have: switches rail<i>, hosts h<j> whose NIC
+	// i is at rail<i>, with an address of its own, and spine<i>, each linked to each rail; all count
+	// from 0.
+	Rails *fileRails `yaml:"rails"`
 	// Jellyfish is a random regular graph of switches s1, s2, ... with hosts h<switch>-<i>
 	// (Singla et al., NSDI 2012). It has no levels, so that
 	// shortest paths can close a cycle of buffers, which `softswitch check` finds.
@@ -112,8 +116,13 @@ type fileTopology struct {
 	Dragonfly *fileDragonfly `yaml:"dragonfly"`
 	// Switches by name.
 	Switches []string `yaml:"switches" schema:"name"`
-	// Hosts by name; each has one link, to a switch.
+	// Hosts by name; each has 1 to 16 links, to switches: its NICs 0, 1, ..., in the order of the
+	// links. Each NIC has an address in the subnet of its switch.
 	Hosts []string `yaml:"hosts" schema:"name"`
+	// SharedAddress is hosts with one IP and one MAC address at all of their links, each to another
+	// switch, as servers have that are at two ToRs: these switches own the subnet together, and what
+	// cannot reach the host by one goes by another.
+	SharedAddress []string `yaml:"shared_address" schema:"name"`
 	// Links between two nodes. A second link between the same two is called "s1--s2#2".
 	Links []string `yaml:"links" schema:"pair"`
 	// Rewire is changes of the links, of a builder's or of a list, one after the other: what
@@ -184,6 +193,17 @@ type fileLeafSpine struct {
 	// Spines and Hosts together are at most 256, the ports of a leaf.
 	Spines int `yaml:"spines" schema:"1..255,required"`
 	Hosts  int `yaml:"hosts_per_leaf" schema:"1..255,required"`
+	// DualHomed makes the leaves pairs: their number is even, and each host of a pair, h<pair>-<i>,
+	// is linked to both leaves, with one address (shared_address).
+	DualHomed bool `yaml:"dual_homed" schema:",default=false"`
+}
+
+// fileRails is hosts with a NIC at each rail.
+type fileRails struct {
+	Rails int `yaml:"rails" schema:"2..16,required"`
+	// Hosts and Spines together are at most 256, the ports of a rail's switch.
+	Hosts  int `yaml:"hosts" schema:"1..255,required"`
+	Spines int `yaml:"spines" schema:"1..255,required"`
 }
 
 // fileJellyfish is a random regular graph.
@@ -252,6 +272,13 @@ type fileFlow struct {
 	// From is where it begins. A list is one flow from each, called Name-host.
 	From strictyaml.Some[string] `yaml:"from" schema:"host,required"`
 	To   string                  `yaml:"to" schema:"host,required"`
+	// NIC is the one of From by which it leaves, from 0. Without it a host with one address at all
+	// NICs sends the flow by one that the flow's hash chooses among those whose link is up; flows from
+	// a host with an address at each take its NICs in turn.
+	NIC *int `yaml:"nic" schema:"0..15"`
+	// ToNIC is the NIC of To to which it goes, where each has an address: by default the one with
+	// the number of the NIC that it comes from.
+	ToNIC *int `yaml:"to_nic" schema:"0..15"`
 	// Priority is the PFC priority of its frames.
 	Priority *int `yaml:"priority" schema:"0..7,default=3" was:"class"`
 
@@ -397,6 +424,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	s.FloodAll = f.Flood == "all"
 	s.Flows = p.flows(s, f.Flows)
 	p.workloads(s, f.Workload, f.NICs)
+	p.place(s)
 	p.silent(s)
 	if f.Prevention != nil {
 		s.Prevention = p.prevention(s, *f.Prevention)
@@ -407,6 +435,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	s.Events = p.events(s, f.Events)
 	p.checkPorts(s)
 	s.NICs = p.nics(s, f.NICs)
+	p.several(s)
 	s.LogLimit = f.Live.LogLimit
 	s.Expect = p.expect("expect", f.Expect)
 	s.ExpectFor = p.expectFor(s.Expect, f.ExpectFor, known)

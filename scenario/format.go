@@ -14,7 +14,7 @@ func Format(known Known) schema.Format {
 		Description: "An experiment on a fabric: what is built, what flows, what goes wrong when, and what is expected to come of it.",
 		Root:        reflect.TypeFor[file](),
 		Rules: map[reflect.Type]schema.Rules{
-			reflect.TypeFor[fileTopology](): {OneOf: [][]string{{"fattree"}, {"ring"}, {"leafspine"}, {"jellyfish"}, {"dragonfly"}, {"switches", "hosts", "links"}}},
+			reflect.TypeFor[fileTopology](): {OneOf: [][]string{{"fattree"}, {"ring"}, {"leafspine"}, {"rails"}, {"jellyfish"}, {"dragonfly"}, {"switches", "hosts", "links", "shared_address"}}},
 			reflect.TypeFor[fileRewire]():   {OneOf: [][]string{{"remove"}, {"add"}, {"swap"}}},
 			reflect.TypeFor[fileWorkload](): {OneOf: [][]string{{"sizes"}, {"size"}, {"cdf"}}, CaseOf: "pattern", Cases: patterns},
 			reflect.TypeFor[fileLimit]():    {OneOf: [][]string{{"flow"}, {"priority"}}},

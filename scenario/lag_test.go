@@ -8,6 +8,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/internal/testkit"
+	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -68,7 +69,7 @@ func TestLAGPathsAreTheSwitches(t *testing.T) {
 		switches := lagSwitches(t, p, down)
 		for i, f := range p.Scenario.Flows {
 			hash := p.Hash(i)
-			hops, err := p.Table.Path(f.From, f.To, hash, f.TTL, func(l int) bool { return down[l] })
+			hops, err := p.Table.Path(topo.End{Node: f.From}, topo.End{Node: f.To}, hash, f.TTL, func(l int) bool { return down[l] })
 			for k, h := range hops {
 				dst := uint32(p.Fabric.Nodes[f.To].Addr)
 				if out := switches[h.Node].Way(h.In, dst, f.Priority, hash); out != h.Out {

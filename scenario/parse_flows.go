@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -9,6 +10,7 @@ import (
 	"softswitch/internal/lists"
 	"softswitch/internal/schema"
 	"softswitch/node/config"
+	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -127,7 +129,7 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 	p.checkStart(path+".start", f.Start)
 	config.CheckRC(p.Doc, path, f.Transport == "rc", f.RC, p.mtu)
 	f.Stream.Start = f.Start.at
-	flow := Flow{Name: f.Name, at: path, Priority: unit.Priority(*f.Priority), Jitter: f.Start.jitter, Stream: f.Stream}
+	flow := Flow{Name: f.Name, at: path, NIC: named(f.NIC), ToNIC: named(f.ToNIC), Priority: unit.Priority(*f.Priority), Jitter: f.Start.jitter, Stream: f.Stream}
 	if f.Transport == "rc" {
 		if flow.Frame = host.FrameOf(f.RC.PathMTU); p.Given(path + ".frame") {
 			p.Faultf(path+".frame", "%d: frames of a flow of transport rc are as long as rc.path_mtu makes them; leave it out", f.Frame)
@@ -191,12 +193,14 @@ func (p *parser) way(ways map[turn]way, s *Scenario, path string, f fileFlow, fl
 	}
 	for _, end := range []struct{ host, i int }{{flow.From, 0}, {flow.To, len(hops) - 1}} {
 		h := p.fabric.Nodes[end.host]
-		if at := h.Ports[0].Peer.Node; at != hops[end.i] {
-			p.Faultf(fmt.Sprintf("%s.path[%d]", path, end.i), "%q is not the switch of %s, which is %s", f.Path[end.i], h.Name, p.fabric.Nodes[at].Name)
+		if !slices.ContainsFunc(h.Ports, func(p topo.Port) bool { return p.Peer.Node == hops[end.i] }) {
+			at := lists.Map(h.Ports, func(port topo.Port) string { return p.fabric.Nodes[port.Peer.Node].Name })
+			p.Faultf(fmt.Sprintf("%s.path[%d]", path, end.i), "%q is not the switch of %s, which is %s", f.Path[end.i], h.Name, strings.Join(at, " or "))
 			return
 		}
 	}
-	dst := p.fabric.SubnetOf(flow.To)
+	last := slices.IndexFunc(p.fabric.Nodes[flow.To].Ports, func(port topo.Port) bool { return port.Peer.Node == hops[len(hops)-1] })
+	dst := p.fabric.SubnetAt(flow.To, unit.Port(last))
 	for j, at := range hops[:len(hops)-1] {
 		key := fmt.Sprintf("%s.path[%d]", path, j+1)
 		ports := p.neighbour(key, f.Path[j+1], at)

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"softswitch/internal/strictyaml"
@@ -51,11 +52,11 @@ func (p *parser) subnets(path, to string, at int) (subnets []int) {
 			return nil
 		}
 		inside = func(s topo.Subnet) bool {
-			return p.fabric.SubnetOf(i) >= 0 && s == p.fabric.Subnets[p.fabric.SubnetOf(i)]
+			return slices.ContainsFunc(p.fabric.SubnetsOf(i), func(k int) bool { return p.fabric.Subnets[k].Addr == s.Addr })
 		}
 	}
 	for i, s := range p.fabric.Subnets {
-		if inside(s) && s.Switch != at {
+		if _, own := s.OwnedBy(at); inside(s) && !own {
 			subnets = append(subnets, i)
 		}
 	}

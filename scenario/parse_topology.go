@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"softswitch/internal/lists"
+	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/node/config"
 	"softswitch/topo"
@@ -140,8 +141,12 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 	})
 	may("ring", t.Ring != nil, func() (*topo.Fabric, error) { return topo.Ring(t.Ring.Switches, t.Ring.Hosts) })
 	may("leafspine", t.LeafSpine != nil, func() (*topo.Fabric, error) {
+		if t.LeafSpine.DualHomed {
+			return topo.DualHomed(t.LeafSpine.Leaves, t.LeafSpine.Spines, t.LeafSpine.Hosts)
+		}
 		return topo.LeafSpine(t.LeafSpine.Leaves, t.LeafSpine.Spines, t.LeafSpine.Hosts)
 	})
+	may("rails", t.Rails != nil, func() (*topo.Fabric, error) { return topo.Rails(t.Rails.Rails, t.Rails.Spines, t.Rails.Hosts) })
 	may("jellyfish", t.Jellyfish != nil, func() (*topo.Fabric, error) {
 		j := t.Jellyfish
 		return topo.Jellyfish(j.Switches, j.Degree, j.Hosts, uint64(j.Seed))
@@ -159,7 +164,7 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 		if len(given) > 1 {
 			text = unit.Count(len(given), "fabric")
 		}
-		p.Faultf("topology", "%s: write one of fattree, ring, leafspine, jellyfish, dragonfly, such as fattree: {k: 4}, or switches, hosts and links", text)
+		p.Faultf("topology", "%s: write one of fattree, ring, leafspine, rails, jellyfish, dragonfly, such as fattree: {k: 4}, or switches, hosts and links", text)
 		return nil
 	}
 	var f *topo.Fabric
@@ -169,6 +174,9 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 		var err error
 		f, err = given[0].make()
 		p.Fault("topology."+given[0].key, err)
+	}
+	if given[0].make != nil && len(t.SharedAddress) > 0 {
+		p.Faultf("topology.shared_address", "%s: it is of a fabric that is written as switches, hosts and links", strings.Join(t.SharedAddress, ", "))
 	}
 	if f == nil {
 		return nil
@@ -218,12 +226,17 @@ func (p *parser) rewire(f *topo.Fabric, list []fileRewire) *topo.Fabric {
 // explicit builds a fabric of named nodes. A fault of a node or a link is reported at
 // its line of the file.
 func (p *parser) explicit(t fileTopology) *topo.Fabric {
+	for i, h := range t.SharedAddress {
+		if !slices.Contains(t.Hosts, h) {
+			p.Faultf(fmt.Sprintf("topology.shared_address[%d]", i), "no host of the list hosts is called %q%s", h, strictyaml.DidYouMean(h, t.Hosts))
+		}
+	}
 	var links [][2]string
 	for _, s := range t.Switches {
 		p.names = append(p.names, topo.ExplicitNode{Name: s, Kind: topo.Switch})
 	}
 	for _, h := range t.Hosts {
-		p.names = append(p.names, topo.ExplicitNode{Name: h, Kind: topo.Host})
+		p.names = append(p.names, topo.ExplicitNode{Name: h, Kind: topo.Host, Shared: slices.Contains(t.SharedAddress, h)})
 	}
 	whole := true
 	for i, l := range t.Links {

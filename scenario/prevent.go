@@ -417,8 +417,9 @@ func (p *Plan) limit(l Limit) config.Limit {
 		return c
 	}
 	f := p.Scenario.Flows[l.Flow]
+	from, to := p.Scenario.Addresses(&f)
 	c.Flow = &config.LimitFlow{
-		From: p.Fabric.Nodes[f.From].Addr, To: p.Fabric.Nodes[f.To].Addr, SrcPort: p.Flows[l.Flow].SrcPort,
+		From: from, To: to, SrcPort: p.Flows[l.Flow].SrcPort,
 	}
 	return c
 }

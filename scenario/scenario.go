@@ -109,8 +109,11 @@ type Override struct {
 type Flow struct {
 	Name     string
 	From, To int
-	Priority unit.Priority
-	Jitter   unit.Time // it begins so much earlier or later, as a run draws it: see Plan.Drawn
+	// NIC is the one of From by which it leaves, ToNIC the one of To to which it goes. NIC is
+	// unit.NoPort where From has one address and chooses; ToNIC is 0 where To has one.
+	NIC, ToNIC unit.Port
+	Priority   unit.Priority
+	Jitter     unit.Time // it begins so much earlier or later, as a run draws it: see Plan.Drawn
 	// Stream is what it sends; Frame is, of messages over a connection, the longest.
 	host.Stream
 	// Via is the switches that the flow's path must visit, in this order; others may

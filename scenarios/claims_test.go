@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"softswitch/detect"
@@ -214,6 +215,52 @@ var claims = []fileCheck{
 			r.verdict.Completion = &c
 		}},
 	},
+	{
+		// A ToR dies, and all connections that left by it are completed by the other NIC.
+		name: "all go on by the other NIC", of: []string{"rdma/dual-homed/none", "rdma/dual-homed/itsy"},
+		fault: func(r *run) string {
+			all, moves, after := r.verdict.Completion.All, 0, 0
+			for _, h := range r.verdict.Hosts {
+				moves += h.Moves
+				for _, n := range h.NICs {
+					if n.Switch == "leaf1" {
+						after += n.Flows
+					}
+				}
+			}
+			return unless(all.Done == all.Flows && moves > 0 && after == 0, "%d of %d flows done, %d moves, %d flows by leaf1 at the end", all.Done, all.Flows, moves, after)
+		},
+		spoil: []func(*run){
+			func(r *run) { r.verdict.Hosts = nil },
+			func(r *run) {
+				c := *r.verdict.Completion
+				c.All.Done--
+				r.verdict.Completion = &c
+			},
+		},
+	},
+	{
+		// An incast pauses its senders at the NIC that sends to it, and at no other.
+		name: "pauses stay in their rail", of: []string{"rdma/rails/none", "rdma/rails/itsy"},
+		fault: func(r *run) string {
+			want := []string{"h2 eth3", "h3 eth3", "h4 eth3", "h5 eth3", "h6 eth3", "h7 eth3", "h8 eth3"}
+			got := pausedNICs(r.verdict)
+			return unless(slices.Equal(got, want), "paused are %v, want %v", got, want)
+		},
+		spoil: []func(*run){func(r *run) { r.verdict.Hosts = r.verdict.Hosts[3:] }},
+	},
+}
+
+// pausedNICs are those of hosts with several that were paused: "h2 eth3".
+func pausedNICs(v *verdict.Verdict) (paused []string) {
+	for _, h := range v.Hosts {
+		for _, n := range h.NICs {
+			if n.Pauses > 0 {
+				paused = append(paused, h.Host+" "+n.NIC)
+			}
+		}
+	}
+	return paused
 }
 
 // unless is the text of a fault, "" if all is well.

@@ -7,7 +7,6 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/host"
-	"softswitch/link"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/oracle"
@@ -155,7 +154,7 @@ func (w *World) snapshots() (switches []observe.Switch, hosts []observe.Host) {
 		case n.sw != nil:
 			switches = append(switches, observe.TakeSwitch(n.sw, nil))
 		case n.host != nil:
-			hosts = append(hosts, observe.TakeHost(n.host, link.Stats{}))
+			hosts = append(hosts, observe.TakeHost(n.host, nil))
 		}
 	}
 	return switches, hosts

@@ -231,7 +231,7 @@ func TestBuilderErrors(t *testing.T) {
 // small is h1 at s1, h2 at s2, and s1, s2, s3 in a circle.
 func small(t *testing.T) *Fabric {
 	t.Helper()
-	f, err := Explicit([]ExplicitNode{{"s1", Switch}, {"s2", Switch}, {"s3", Switch}, {"h1", Host}, {"h2", Host}},
+	f, err := Explicit([]ExplicitNode{{"s1", Switch, false}, {"s2", Switch, false}, {"s3", Switch, false}, {"h1", Host, false}, {"h2", Host, false}},
 		[][2]string{{"h1", "s1"}, {"h2", "s2"}, {"s1", "s2"}, {"s2", "s3"}, {"s3", "s1"}})
 	return must(t, f, err)
 }
@@ -286,15 +286,15 @@ func TestRewireErrors(t *testing.T) {
 		full = append(full, Change{Add: "s3--s1"})
 	}
 	for want, changes := range map[string][]Change{
-		`change 0: no link is called "s1--s2#2"; those of s1 are h1--s1, s1--s2, s3--s1`:    {{Remove: "s1--s2#2"}},
-		`change 1: no link is called "s2--s1"; those of s2 are h2--s2, s2--s3`:              {{Remove: "s1--s2"}, {Remove: "s2--s1"}},
-		`change 0: "s1--s9": no node is called "s9"`:                                        {{Remove: "s1--s9"}},
-		`change 0: "s1": no node is called ""`:                                              {{Add: "s1"}},
-		`change 0: "s1" is linked to itself`:                                                {{Add: "s1--s1"}},
-		`change 0: "h1" and "h2" are hosts: a host is linked to a switch`:                   {{Swap: [2]string{"h1--s1", "s2--h2"}}},
-		`change 0: host "h1" gets a second link: a host has one, here h1--s1`:               {{Add: "s2--h1"}},
-		`change 0: no link is called "s1--s2"; those of s1 are h1--s1, s3--s1`:              {{Swap: [2]string{"s1--s2", "s1--s2"}}},
-		`change 253: switch "s1" has no port left: it has 256 links, the most there can be`: append(slices.Clone(full), Change{Add: "s2--s1"}),
+		`change 0: no link is called "s1--s2#2"; those of s1 are h1--s1, s1--s2, s3--s1`:      {{Remove: "s1--s2#2"}},
+		`change 1: no link is called "s2--s1"; those of s2 are h2--s2, s2--s3`:                {{Remove: "s1--s2"}, {Remove: "s2--s1"}},
+		`change 0: "s1--s9": no node is called "s9"`:                                          {{Remove: "s1--s9"}},
+		`change 0: "s1": no node is called ""`:                                                {{Add: "s1"}},
+		`change 0: "s1" is linked to itself`:                                                  {{Add: "s1--s1"}},
+		`change 0: "h1" and "h2" are hosts: a host is linked to a switch`:                     {{Swap: [2]string{"h1--s1", "s2--h2"}}},
+		`change 0: host "h1" gets another link: it keeps the number that it has, here h1--s1`: {{Add: "s2--h1"}},
+		`change 0: no link is called "s1--s2"; those of s1 are h1--s1, s3--s1`:                {{Swap: [2]string{"s1--s2", "s1--s2"}}},
+		`change 253: switch "s1" has no port left: it has 256 links, the most there can be`:   append(slices.Clone(full), Change{Add: "s2--s1"}),
 		// Whole again after the second, and for good in pieces after the third.
 		`change 2: "h1" is no longer connected to "s1": all nodes of a fabric are`: {{Remove: "h1--s1"}, {Add: "h1--s1"}, {Remove: "s1--h1"}, {Remove: "s1--s2"}},
 		`change 1000: 1001 changes: at most 1000`:                                  make([]Change, 1001),

@@ -12,6 +12,8 @@ import (
 type ExplicitNode struct {
 	Name string
 	Kind Kind
+	// Shared says that a host has one address at all of its links, which lead to different switches.
+	Shared bool
 }
 
 // Fault is an error in a node or a link of an explicit fabric.
@@ -41,6 +43,9 @@ func (fs Faults) Error() string {
 // subnet a prefix.
 const maxExplicit = 30000
 
+// MaxNICs is how many links a host has at most.
+const MaxNICs = 16
+
 // Explicit makes a fabric of these nodes, and of links between the two names of each
 // pair. Ports are numbered in the order of the links. The error is a Faults.
 func Explicit(nodes []ExplicitNode, links [][2]string) (*Fabric, error) {
@@ -51,7 +56,8 @@ func Explicit(nodes []ExplicitNode, links [][2]string) (*Fabric, error) {
 	for _, kind := range []Kind{Switch, Host} {
 		for _, n := range nodes {
 			if n.Kind == kind {
-				b.node(kind, "%s", n.Name)
+				i := b.node(kind, "%s", n.Name)
+				b.f.Nodes[i].Shared = n.Shared
 			}
 		}
 	}
@@ -102,8 +108,10 @@ func checkExplicit(nodes []ExplicitNode, links [][2]string) (fs Faults) {
 		first, ok := index[n.Name]
 		switch {
 		case !ok || first != i: // reported already
-		case n.Kind == Host && degree[i] != 1:
-			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("host %q has %d links: a host has one, to a switch", n.Name, degree[i])})
+		case n.Kind == Host && (degree[i] < 1 || degree[i] > MaxNICs):
+			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("host %q has %d links: a host has 1 to %d, to switches", n.Name, degree[i], MaxNICs)})
+		case n.Shared && twice(n.Name, links) != "":
+			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("host %q has two links to %q: with one address at all links, each leads to another switch", n.Name, twice(n.Name, links))})
 		case n.Kind == Switch && (degree[i] < 1 || degree[i] > unit.MaxPorts):
 			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("switch %q has %d links: a switch has 1 to %d", n.Name, degree[i], unit.MaxPorts)})
 		}
@@ -114,6 +122,24 @@ func checkExplicit(nodes []ExplicitNode, links [][2]string) (fs Faults) {
 	return fs
 }
 
+// twice is the node to which a host has two links, "" for none.
+func twice(host string, links [][2]string) string {
+	seen := map[string]bool{}
+	for _, l := range links {
+		if l[0] == host || l[1] == host {
+			far := l[0]
+			if far == host {
+				far = l[1]
+			}
+			if seen[far] {
+				return far
+			}
+			seen[far] = true
+		}
+	}
+	return ""
+}
+
 // checkWhole requires that every node can be reached from the first one. It names the
 // first that cannot.
 func checkWhole(nodes []ExplicitNode, links [][2]string, index map[string]int) Faults {
@@ -122,6 +148,11 @@ func checkWhole(nodes []ExplicitNode, links [][2]string, index map[string]int) F
 		a, z := index[l[0]], index[l[1]]
 		at[a], at[z] = append(at[a], z), append(at[z], a)
 	}
+	for i, n := range nodes {
+		if i > 0 && n.Kind == Host {
+			at[i] = nil // frames do not go through a host
+		}
+	}
 	if i := firstApart(at); i >= 0 {
 		return Faults{{Index: i, Text: fmt.Sprintf("%q is not connected to %q: all nodes of a fabric are", nodes[i].Name, nodes[0].Name)}}
 	}
@@ -129,7 +160,7 @@ func checkWhole(nodes []ExplicitNode, links [][2]string, index map[string]int) F
 }
 
 // firstApart is the first node without a path to node 0, -1 if there is none; at is the
-// neighbours of each.
+// neighbours of each, none of a host other than node 0.
 func firstApart(at [][]int) int {
 	reached := make([]bool, len(at))
 	for work := []int{0}; len(work) > 0 && len(at) > 0; work = work[1:] {

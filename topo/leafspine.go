@@ -24,16 +24,87 @@ func LeafSpine(leaves, spines, hosts int) (*Fabric, error) {
 		return nil, err
 	}
 	b := newBuilder()
+	b.tiers("", 0, spines)
+	b.withHosts("leaf%d", leaves, 0, hosts)
+	b.mesh(leaves, spines)
+	return b.done(inOrder), nil
+}
+
+// DualHomed makes a LeafSpine whose leaves are pairs: hosts of a pair are at both of its leaves, with one
+// address:
+//
+//	h<p>-<i>   is at leaf<2p> and leaf<2p+1>
+//
+// leaves must be even; hosts are those of each pair.
+func DualHomed(leaves, spines, hosts int) (*Fabric, error) {
+	if leaves%2 != 0 {
+		return nil, fmt.Errorf("%d leaves: pairs are of an even number", leaves)
+	}
+	if leaves < 2 || leaves > unit.MaxPorts {
+		return nil, fmt.Errorf("%d leaves: a spine joins 2 to %d", leaves, unit.MaxPorts)
+	}
+	if err := checkPorts("a leaf", part{spines, "spines"}, part{hosts, "hosts"}); err != nil {
+		return nil, err
+	}
+	b := newBuilder()
+	b.tiers("leaf%d", leaves, spines)
+	for p := range leaves / 2 {
+		for i := range hosts {
+			h := b.node(Host, "h%d-%d", p, i)
+			b.f.Nodes[h].Shared = true
+			b.link(spines+2*p, h)
+			b.link(spines+2*p+1, h)
+		}
+	}
+	b.mesh(leaves, spines)
+	return b.done(inOrder), nil
+}
+
+// Rails makes a fabric of rails, as clusters of GPUs have: NIC i of every host is at switch rail<i>, and
+// spines join the rails:
+//
+//	spine<s>   joins all rails
+//	rail<i>    joins all spines, and all hosts
+//	h<j>       is at all rails, with an address at each
+//
+// All count from 0. rails must be 2 to 16, spines and hosts at least 1 and together at most the ports of a
+// switch.
+func Rails(rails, spines, hosts int) (*Fabric, error) {
+	if rails < 2 || rails > MaxNICs {
+		return nil, fmt.Errorf("%d rails: a host has 2 to %d NICs", rails, MaxNICs)
+	}
+	if err := checkPorts("a rail's switch", part{spines, "spines"}, part{hosts, "hosts"}); err != nil {
+		return nil, err
+	}
+	b := newBuilder()
+	b.tiers("rail%d", rails, spines)
+	for j := range hosts {
+		h := b.node(Host, "h%d", j)
+		for i := range rails {
+			b.link(spines+i, h)
+		}
+	}
+	b.mesh(rails, spines)
+	return b.done(inOrder), nil
+}
+
+// tiers adds spines, then n leaves with this name.
+func (b builder) tiers(leaf string, n, spines int) {
 	for s := range spines {
 		b.node(Switch, "spine%d", s)
 	}
-	b.withHosts("leaf%d", leaves, 0, hosts)
-	for l := range leaves {
+	for l := range n {
+		b.node(Switch, leaf, l)
+	}
+}
+
+// mesh links every one of n leaves to every spine.
+func (b builder) mesh(n, spines int) {
+	for l := range n {
 		for s := range spines {
 			b.link(s, spines+l)
 		}
 	}
-	return b.done(inOrder), nil
 }
 
 // part is how many ports of a switch lead to the same kind of peers.

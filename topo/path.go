@@ -2,6 +2,7 @@ package topo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"softswitch/internal/ether"
@@ -61,33 +62,39 @@ func (f *Fabric) up(s int, ports unit.PortSet, down func(link int) bool) (up uni
 	return up
 }
 
-// Path is the path of a flow from host from to host to: the switches in order. hash is
+// Path is the path of a flow from a port of one host to a port of another: the switches in order. To a
+// host with one address at several ports it ends at any of them. hash is
 // ether.FlowHash of the flow's 5-tuple, and down reports which links have failed. A
 // switch drops a frame that arrives with TTL 1 and decrements any other, so a frame
 // passes ttl-1 switches. An error says where the frame gets stuck; the hops up to there
 // are returned with it.
-func (t *Table) Path(from, to int, hash uint32, ttl int, down func(link int) bool) ([]Hop, error) {
+func (t *Table) Path(from, to End, hash uint32, ttl int, down func(link int) bool) ([]Hop, error) {
 	f := t.f
-	first := f.Nodes[from].Ports[0]
+	first := f.Nodes[from.Node].Ports[from.Port]
 	if down(first.Link) {
 		return nil, fmt.Errorf("link %s is down", f.Links[first.Link].Name)
 	}
-	last := f.Nodes[to].Ports[0]
+	dst, host := f.SubnetAt(to.Node, to.Port), f.Nodes[to.Node]
 	var path []Hop
 	for s, in := first.Peer.Node, first.Peer.Port; ; {
 		if len(path) >= ttl-1 {
 			return path, fmt.Errorf("TTL %d ends on the way %s", ttl, f.String(path))
 		}
-		out := last.Peer.Port
-		if s != last.Peer.Node {
-			out = t.Route(s, f.SubnetOf(to), in, hash, down)
+		last := to.Port
+		if host.Shared {
+			last = unit.Port(max(0, slices.IndexFunc(host.Ports, func(p Port) bool { return p.Peer.Node == s })))
+		}
+		out := host.Ports[last].Peer.Port
+		arrives := s == host.Ports[last].Peer.Node
+		if !arrives || down(host.Ports[last].Link) && !t.Group(s, dst).Backup.Empty() {
+			arrives, out = false, t.Route(s, dst, in, hash, down)
 		}
 		path = append(path, Hop{s, in, out})
 		if out == unit.NoPort {
-			return path, fmt.Errorf("no port is up from %s to %s", f.Nodes[s].Name, f.Nodes[to].Name)
+			return path, fmt.Errorf("no port is up from %s to %s", f.Nodes[s].Name, host.Name)
 		}
 		p := f.Nodes[s].Ports[out]
-		if s == last.Peer.Node {
+		if arrives {
 			if down(p.Link) {
 				return path, fmt.Errorf("link %s is down", f.Links[p.Link].Name)
 			}

@@ -2,6 +2,7 @@ package topo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"softswitch/unit"
@@ -178,14 +179,23 @@ func (w *wiring) add(i, a, z int) error {
 	}
 	for _, n := range []int{a, z} {
 		switch node := w.f.Nodes[n]; {
-		case node.Kind == Host && w.degree[n] > 0:
-			return fmt.Errorf("host %q gets a second link: a host has one, here %s", node.Name, w.linksOf(n))
+		case node.Kind == Host && w.degree[n] >= len(node.Ports):
+			return fmt.Errorf("host %q gets another link: it keeps the number that it has, here %s", node.Name, w.linksOf(n))
+		case node.Shared && w.joined(a, z):
+			return fmt.Errorf("host %q gets two links to one switch: with one address at all links, each leads to another one", node.Name)
 		case w.degree[n] == unit.MaxPorts:
 			return fmt.Errorf("switch %q has no port left: it has %d links, the most there can be", node.Name, unit.MaxPorts)
 		}
 	}
 	w.put(i, a, z)
 	return nil
+}
+
+// joined reports whether there is a link between two nodes.
+func (w *wiring) joined(a, z int) bool {
+	return slices.ContainsFunc(w.cables, func(c cable) bool {
+		return c.name != "" && (c.a == a && c.z == z || c.a == z && c.z == a)
+	})
 }
 
 func (w *wiring) put(i, a, z int) {
@@ -215,13 +225,15 @@ func (w *wiring) apart() int {
 			at[c.a], at[c.z] = append(at[c.a], c.z), append(at[c.z], c.a)
 		}
 	}
+	clear(at[w.f.Switches():]) // frames do not go through a host
 	return firstApart(at)
 }
 
 func (w *wiring) build() *Fabric {
 	b := newBuilder()
 	for _, n := range w.f.Nodes {
-		b.node(n.Kind, "%s", n.Name)
+		i := b.node(n.Kind, "%s", n.Name)
+		b.f.Nodes[i].Shared = n.Shared
 	}
 	for _, c := range w.cables {
 		if c.name != "" {
@@ -230,7 +242,7 @@ func (w *wiring) build() *Fabric {
 	}
 	next := len(w.f.Subnets)
 	return b.done(func(i, n int) unit.Addr {
-		if d := w.f.SubnetOf(i); d >= 0 {
+		if d := w.f.ownSubnet(i); d >= 0 {
 			return w.f.Subnets[d].Addr
 		}
 		next++

@@ -25,8 +25,8 @@ type Table struct {
 
 // NewTable computes the routes of every switch.
 //
-// Let d(x) be the number of links on a shortest path over switches from x to the switch
-// that owns the subnet. The group of a switch s is
+// Let d(x) be the number of links on a shortest path over switches from x to a switch
+// that owns the subnet, the nearest if there are several. The group of a switch s is
 //
 //	Ports   every port whose far end n has d(n) = d(s) - 1
 //	Backup  every port not in Ports whose far end n still delivers what s sends
@@ -51,7 +51,8 @@ type Table struct {
 // Of a LAG all ports are in a group, or none: it is a way as long as one of its links is up. The port by
 // which a frame came stands for all of its LAG.
 //
-// A subnet that a switch cannot reach has the empty group.
+// A subnet that a switch cannot reach has the empty group. So has, without Ports, its owner; where
+// there are several, the Backup of each leads to the others, for hosts to which its own link is down.
 func NewTable(f *Fabric) *Table {
 	n := f.Switches()
 	t := &Table{f: f, groups: make([][]Group, n), index: make([][]uint16, n)}
@@ -76,7 +77,7 @@ func NewTable(f *Fabric) *Table {
 func EachGroup(f *Fabric, dsts []int, fn func(s, dst int, g Group) bool) {
 	r := newRouter(f)
 	for _, dst := range dsts {
-		r.aim(f.Subnets[dst].Switch)
+		r.aim(&f.Subnets[dst])
 		for s := range f.Switches() {
 			if !fn(s, dst, Group{Ports: r.ports[s], Backup: r.backup(s)}) {
 				return
@@ -91,6 +92,8 @@ type router struct {
 	d     []int32       // by switch: links to the destination
 	ports []unit.PortSet
 	queue []int32
+
+	owners int // of the destination
 }
 
 // neighbour is what is at the other end of one of a switch's ports.
@@ -123,13 +126,18 @@ func newRouter(f *Fabric) *router {
 	return r
 }
 
-// aim computes every switch's distance to the switch dst, and its Ports.
-func (r *router) aim(dst int) {
+// aim computes every switch's distance to the nearest owner of dst, and its Ports.
+func (r *router) aim(dst *Subnet) {
 	for i := range r.d {
 		r.d[i] = unreachable
 	}
-	r.d[dst] = 0
-	r.queue = append(r.queue[:0], int32(dst))
+	r.d[dst.Switch] = 0
+	r.queue = append(r.queue[:0], int32(dst.Switch))
+	for _, o := range dst.Others {
+		r.d[o.Switch] = 0
+		r.queue = append(r.queue, int32(o.Switch))
+	}
+	r.owners = len(r.queue)
 	for i := 0; i < len(r.queue); i++ {
 		s := r.queue[i]
 		for _, n := range r.out[s] {
@@ -151,7 +159,7 @@ func (r *router) aim(dst int) {
 
 // backup computes the Backup of switch s.
 func (r *router) backup(s int) (backup unit.PortSet) {
-	if r.ports[s].Empty() { // its own subnet, or an unreachable one
+	if r.ports[s].Empty() && (r.d[s] > 0 || r.owners == 1) { // an unreachable subnet, or its own alone
 		return unit.PortSet{}
 	}
 	for _, n := range r.out[s] {
@@ -168,8 +176,8 @@ func (r *router) backup(s int) (backup unit.PortSet) {
 	return backup
 }
 
-// Group is the group of switch s for the subnet with index dst. It is empty for the
-// switch's own subnet and for unreachable ones.
+// Group is the group of switch s for the subnet with index dst. It is empty for unreachable ones and
+// for the switch's own subnet, but for the Backup of one with several owners.
 func (t *Table) Group(s, dst int) Group { return t.groups[s][t.index[s][dst]] }
 
 // Set replaces the group of switch s for the subnet dst.

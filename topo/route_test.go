@@ -68,7 +68,7 @@ func TestDetour(t *testing.T) {
 	ways := map[string]bool{}
 	for hash := range uint32(200) {
 		for _, c := range [][2]string{{"h0-0-0", "h1-0-0"}, {"h2-0-0", "h3-0-0"}} {
-			p, err := table.Path(mustNode(t, f, c[0]), mustNode(t, f, c[1]), hash, 64, down)
+			p, err := table.Path(End{Node: mustNode(t, f, c[0])}, End{Node: mustNode(t, f, c[1])}, hash, 64, down)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestPathErrors(t *testing.T) {
 		{near, 2, links(), ""},
 		{near, 1, links(), "TTL 1 ends on the way "},
 	} {
-		_, err := table.Path(a, c.to, 7, c.ttl, c.down)
+		_, err := table.Path(End{Node: a}, End{Node: c.to}, 7, c.ttl, c.down)
 		if got := fmt.Sprint(err); c.want == "" && err != nil || !strings.HasPrefix(got, c.want) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
@@ -122,12 +122,12 @@ func randomFabric(t *testing.T, r *rand.Rand) *Fabric {
 	var links [][2]string
 	name := func(i int) string { return fmt.Sprintf("s%d", i) }
 	for i := range n {
-		nodes = append(nodes, ExplicitNode{name(i), Switch})
+		nodes = append(nodes, ExplicitNode{name(i), Switch, false})
 		if i > 0 {
 			links = append(links, [2]string{name(i), name(r.IntN(i))})
 		}
 		if i < 2 || r.IntN(2) == 0 {
-			nodes = append(nodes, ExplicitNode{fmt.Sprintf("h%d", i), Host})
+			nodes = append(nodes, ExplicitNode{fmt.Sprintf("h%d", i), Host, false})
 			links = append(links, [2]string{fmt.Sprintf("h%d", i), name(i)})
 		}
 	}
@@ -255,7 +255,7 @@ func checkPaths(t *testing.T, r *rand.Rand, f *Fabric, table *Table, slow slowTa
 				continue
 			}
 			hash := ether.FlowHash(uint32(f.Nodes[a].Addr), uint32(f.Nodes[b].Addr), 17, uint16(r.Uint32()), 4791)
-			path, err := table.Path(a, b, hash, 64, up)
+			path, err := table.Path(End{Node: a}, End{Node: b}, hash, 64, up)
 			sa, sb := f.Nodes[a].Ports[0].Peer.Node, f.Nodes[b].Ports[0].Peer.Node
 			if err != nil || len(path) != slow.d[sa][sb]+1 {
 				t.Fatalf("%s to %s: %s, %v; want %d switches", f.Nodes[a].Name, f.Nodes[b].Name, f.String(path), err, slow.d[sa][sb]+1)

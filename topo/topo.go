@@ -1,8 +1,8 @@
 // Package topo is a fabric on paper: named switches and hosts, the links between
 // their ports, their addresses, and the routes of every switch.
 //
-//	FatTree, Ring, LeafSpine,      Rewire, Aggregate Set: a route pinned by hand
-//	Jellyfish, Dragonfly,           v  |               v
+//	FatTree, Ring, LeafSpine, Rails, Rewire,         Set: a route pinned by hand
+//	DualHomed, Jellyfish, Dragonfly, Aggregate |             v
 //	Explicit ------------------> Fabric --NewTable--> Table --Path--> hops of a flow
 //
 // Read in this order: Fabric and its parts (this file), fattree.go, ring.go,
@@ -15,8 +15,11 @@
 //     the builder names them;
 //   - ports: a node's ports are numbered from 0 in the order in which its links were
 //     made; both ends of Links[l] refer to l;
-//   - hosts: a host has one port, and it leads to a switch;
-//   - subnets: the hosts of a switch share one subnet, and every host is in one.
+//   - hosts: the ports of a host lead to switches; with one address (Node.Shared) each leads to
+//     another switch;
+//   - subnets: the ports to hosts of a switch share one subnet, but for those of hosts with one
+//     address at several ports: those that are at the same switches share one, which all these
+//     switches own. Every port of a host is in one.
 //
 // What it does not do: it has no rates, delays, queues or time, and it does not watch
 // links: the caller tells Path which ones are down. Its routes are shortest paths and no
@@ -26,6 +29,7 @@ package topo
 
 import (
 	"fmt"
+	"slices"
 
 	"softswitch/unit"
 )
@@ -45,7 +49,7 @@ func (k Kind) String() string { return [...]string{"switch", "host"}[k] }
 type Fabric struct {
 	Nodes   []Node
 	Links   []Link
-	Subnets []Subnet // in the order of their switches
+	Subnets []Subnet // in the order of their switches; then those with several owners
 	LAGs    []LAG
 
 	byName   map[string]int // of nodes
@@ -62,18 +66,21 @@ type Node struct {
 	Name  string
 	Kind  Kind
 	Ports []Port
-	// Addr is a host's IPv4 address; 0 for a switch.
+	// Addr is a host's IPv4 address, that of its first port; 0 for a switch.
 	Addr unit.Addr
 	// LAGs are the ports of each LAG of a switch.
 	LAGs []unit.PortSet
+	// Shared says that a host has one address, and one MAC address, at all of its ports.
+	Shared bool
 }
 
 // Port is a port of a node, and the other end of its link.
 type Port struct {
 	Name string // of the network interface, at most 15 characters
 	MAC  unit.MAC
-	Link int // index in Links
-	Peer End // the far end
+	Link int       // index in Links
+	Peer End       // the far end
+	Addr unit.Addr // of a host's port
 }
 
 // End is one end of a link: a port of the node with index Node.
@@ -88,13 +95,35 @@ type Link struct {
 	A, B End
 }
 
-// Subnet is that of the hosts of one switch.
+// Subnet is that of the hosts of one switch, or of hosts with one address at the same switches.
 type Subnet struct {
 	Addr    unit.Addr // of the prefix
 	Bits    int       // of the prefix: 24, or 23 in a fabric with a switch of more than 253 hosts
 	Gateway unit.Addr // Addr + 1; hosts have Addr + 2 onwards, in the order of their ports
-	Switch  int       // index of the switch
-	Ports   unit.PortSet
+	Owner             // the first
+	Others  []Owner   // further switches that lead to the same hosts
+}
+
+// Owner is a switch with ports to the hosts of a subnet.
+type Owner struct {
+	Switch int // index of the switch
+	Ports  unit.PortSet
+}
+
+// Owners are all of a subnet.
+func (s *Subnet) Owners() []Owner { return append([]Owner{s.Owner}, s.Others...) }
+
+// OwnedBy returns the ports by which switch i leads to the hosts of s; ok is false if it owns it not.
+func (s *Subnet) OwnedBy(i int) (ports unit.PortSet, ok bool) {
+	if s.Switch == i {
+		return s.Ports, true
+	}
+	for _, o := range s.Others {
+		if o.Switch == i {
+			return o.Ports, true
+		}
+	}
+	return unit.PortSet{}, false
 }
 
 // maxID is the greatest number of a node.
@@ -114,13 +143,40 @@ func (f *Fabric) Link(name string) (int, bool) {
 }
 
 // SubnetOf returns the index of the subnet of node i, a host or a switch with hosts, or
-// -1.
+// -1. Of a host with an address at each port it is that of the first.
 func (f *Fabric) SubnetOf(i int) int { return f.subnetOf[i] }
 
-// GatewayMAC returns the address of the gateway of host i: that of the
+// SubnetAt returns the index of the subnet of port p of host i.
+func (f *Fabric) SubnetAt(i int, p unit.Port) int {
+	if n := &f.Nodes[i]; !n.Shared {
+		return f.subnetOf[n.Ports[p].Peer.Node]
+	}
+	return f.subnetOf[i]
+}
+
+// ownSubnet is the subnet of which switch i is the only owner, -1 for none.
+func (f *Fabric) ownSubnet(i int) int {
+	return slices.IndexFunc(f.Subnets, func(s Subnet) bool { return s.Switch == i && len(s.Others) == 0 })
+}
+
+// SubnetsOf returns the indices of the subnets of node i, a host or a switch.
+func (f *Fabric) SubnetsOf(i int) (all []int) {
+	for k := range f.Subnets {
+		_, own := f.Subnets[k].OwnedBy(i)
+		for p := range f.Nodes[i].Ports {
+			own = own || f.Nodes[i].Kind == Host && f.SubnetAt(i, unit.Port(p)) == k
+		}
+		if own {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// GatewayMAC returns the address of the gateway of port p of host i: that of the
 // first port of its subnet, at every port of it.
-func (f *Fabric) GatewayMAC(i int) unit.MAC {
-	sub := &f.Subnets[f.SubnetOf(i)]
+func (f *Fabric) GatewayMAC(i int, p unit.Port) unit.MAC {
+	sub := &f.Subnets[f.SubnetAt(i, p)]
 	return f.Nodes[sub.Switch].Ports[sub.Ports.First()].MAC
 }
 

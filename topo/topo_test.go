@@ -67,7 +67,7 @@ func TestFatTree(t *testing.T) {
 	if p.MAC != 0x0200000c0003 {
 		t.Errorf("MAC of agg3-1 port 3 is %012x, want 0200000c0003", p.MAC)
 	}
-	if got, want := f.GatewayMAC(mustNode(t, f, "h3-1-1")), f.Nodes[mustNode(t, f, "edge3-1")].Ports[0].MAC; got != want {
+	if got, want := f.GatewayMAC(mustNode(t, f, "h3-1-1"), 0), f.Nodes[mustNode(t, f, "edge3-1")].Ports[0].MAC; got != want {
 		t.Errorf("the gateway of h3-1-1 is %012x, want %012x: its switch's first port", got, want)
 	}
 	if l, ok := f.Link("agg3-1--core3"); !ok || l != p.Link || f.Links[l].Name != "core3--agg3-1" {
@@ -102,7 +102,7 @@ func TestRing(t *testing.T) {
 }
 
 func TestExplicit(t *testing.T) {
-	nodes := []ExplicitNode{{"h1", Host}, {"left", Switch}, {"a-very-long-name", Switch}}
+	nodes := []ExplicitNode{{"h1", Host, false}, {"left", Switch, false}, {"a-very-long-name", Switch, false}}
 	f, err := Explicit(nodes, [][2]string{{"left", "h1"}, {"left", "a-very-long-name"}, {"a-very-long-name", "left"}})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestExplicit(t *testing.T) {
 }
 
 func TestExplicitFaults(t *testing.T) {
-	nodes := []ExplicitNode{{"s--1", Switch}, {"s2", Switch}, {"s2", Host}, {"h1", Host}, {"h2", Host}, {"s3", Switch}, {"hub", Switch}}
+	nodes := []ExplicitNode{{"s--1", Switch, false}, {"s2", Switch, false}, {"s2", Host, false}, {"h1", Host, false}, {"h2", Host, false}, {"s3", Switch, false}, {"hub", Switch, false}}
 	links := [][2]string{{"s2", "s9"}, {"s2", "s2"}, {"h1", "h2"}, {"s2", "h2"}, {"hub", "h2"}}
 	for range unit.MaxPorts {
 		links = append(links, [2]string{"hub", "s2"})
@@ -134,8 +134,7 @@ link 0: no node is called "s9"
 link 1: "s2" is linked to itself
 link 2: "h1" and "h2" are hosts: a host is linked to a switch
 node 1: switch "s2" has 257 links: a switch has 1 to 256
-node 3: host "h1" has 0 links: a host has one, to a switch
-node 4: host "h2" has 2 links: a host has one, to a switch
+node 3: host "h1" has 0 links: a host has 1 to 16, to switches
 node 5: switch "s3" has 0 links: a switch has 1 to 256
 node 6: switch "hub" has 257 links: a switch has 1 to 256`
 	if err == nil || err.Error() != want {
@@ -166,7 +165,7 @@ func TestBigFatTree(t *testing.T) {
 }
 
 func TestExplicitInPieces(t *testing.T) {
-	nodes := []ExplicitNode{{"s1", Switch}, {"s2", Switch}, {"s3", Switch}, {"s4", Switch}}
+	nodes := []ExplicitNode{{"s1", Switch, false}, {"s2", Switch, false}, {"s3", Switch, false}, {"s4", Switch, false}}
 	_, err := Explicit(nodes, [][2]string{{"s1", "s2"}, {"s4", "s3"}})
 	if want := `node 2: "s3" is not connected to "s1": all nodes of a fabric are`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

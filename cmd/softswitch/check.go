@@ -23,7 +23,7 @@ func checkCommand() *cobra.Command {
 		Long: fmt.Sprintf(`Find cyclic buffer dependencies: cycles of buffers that can wait for one another. The check
 uses the routes, backups, flooding and priorities of a scenario file. It covers the fabric
 without failures, with the failures in the file, and with every link, every switch and
-every pair of links between switches down.
+every pair of links down: those between switches, and of hosts at several with one address.
 
 The most likely cycles come first: those that need no failure or the file's own before
 those that need one or two; those that the file's flows close before those that hosts

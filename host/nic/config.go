@@ -39,7 +39,9 @@ func build(c *Config) (dataplane.Config, error) {
 		{Name: "stack", FacesStack: true},
 	}
 	d.Plain = true
-	d.LLDP = dataplane.LLDP{Interval: c.LLDP.Interval, Port: c.LLDP.Port, Station: true}
+	if c.LLDP.Interval > 0 {
+		d.LLDP = dataplane.LLDP{Interval: c.LLDP.Interval, Port: c.LLDP.Ports[0], Station: true}
+	}
 	d.MaxFrame, d.SlotBytes = c.MaxFrame, buffer.SlotBytes(c.MaxFrame+ether.VLANLen)
 	d.Quanta, d.Refresh, d.Granularity, d.Batch = c.Quanta, c.Refresh, c.Granularity, c.Batch
 	headroom, pause := c.RxBuffer/4, c.RxBuffer/4*3

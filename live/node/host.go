@@ -9,7 +9,6 @@ import (
 
 	"softswitch/host"
 	"softswitch/internal/control"
-	"softswitch/link"
 	"softswitch/live"
 	"softswitch/live/replay"
 	"softswitch/node/config"
@@ -33,15 +32,19 @@ func RunHost(ctx context.Context, cfg config.Host, record string, at Place) erro
 		return err
 	}
 	defer unix.Close(silent)
-	port, err := portOf(cfg.Port, cfg.MTU)
-	if err != nil {
-		return err
+	var ports []live.Port
+	for _, p := range cfg.Ports() {
+		port, err := portOf(p, cfg.MTU)
+		if err != nil {
+			return err
+		}
+		ports = append(ports, port)
 	}
 	var end keeper[observe.Host]
 	var r runner
 	r = runner{
 		at: at, name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
-		ports:  []live.Port{port},
+		ports:  ports,
 		record: record, header: replay.Header{Kind: replay.Host, Config: string(cfg.Marshal())},
 		sample: func(n *live.Node) metrics.Sample { return metrics.Sample{Hosts: []observe.Host{r.takeHost(n, h)}} },
 	}
@@ -51,11 +54,12 @@ func RunHost(ctx context.Context, cfg config.Host, record string, at Place) erro
 func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Host], cfg config.Host, req control.Request) (_ any, err error) {
 	switch req.Do {
 	case "keep":
-		return nil, end.keep(n, req.Args, func() observe.Host { return observe.TakeHost(h, link.Stats{}) })
+		return nil, end.keep(n, req.Args, func() observe.Host { return observe.TakeHost(h, nil) })
 	case "stats":
 		return end.stats(n, req.Args, func() observe.Host { return r.takeHost(n, h) }, func(out *observe.Host, at unit.Time) {
 			r.files.flush()
-			out.Link, out.Live = n.Stats(0), r.files.live(n, at)
+			out.SetLinks(n.AllStats())
+			out.Live = r.files.live(n, at)
 		})
 	case "start", "stop", "act":
 		do := replay.Request{Do: req.Do, Args: req.Args}
@@ -72,7 +76,7 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Hos
 func (r *runner) takeHost(n *live.Node, h *host.Host) (out observe.Host) {
 	var at unit.Time
 	links := n.AllStats()
-	n.Do(func(now unit.Time) { at, out = now, observe.TakeHost(h, links[0]) })
+	n.Do(func(now unit.Time) { at, out = now, observe.TakeHost(h, links) })
 	out.Live = r.files.live(n, at)
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/internal/ether"
+	"softswitch/internal/lists"
 	"softswitch/link/auth"
 	"softswitch/node/config"
 	"softswitch/unit"
@@ -137,7 +138,7 @@ func (p *player) build(h Header, detectors map[string]detect.Factory, keys auth.
 		if p.host, err = host.New(cfg.Build(h.Batch, h.Granularity)); err != nil {
 			return err
 		}
-		p.machine, p.cfg, p.node.ID, p.node.Ports = p.host, cfg, unit.NodeID(cfg.ID), []string{cfg.Port.Name}
+		p.machine, p.cfg, p.node.ID, p.node.Ports = p.host, cfg, unit.NodeID(cfg.ID), lists.Map(cfg.Ports(), func(p config.Port) string { return p.Name })
 	default:
 		return fmt.Errorf("header: kind %q; valid: %s, %s", h.Kind, Switch, Host)
 	}

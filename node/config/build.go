@@ -52,7 +52,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	s.buildECN(&c)
 	c.LLDP = s.buildLLDP()
 	for _, n := range s.Subnets {
-		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: n.Prefix.Prefix, Gateway: n.Gateway.Netip(), Ports: portSet(n.Ports), Flood: portSet(n.Flood)})
+		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: n.Prefix.Prefix, Gateway: n.Gateway.Netip(), Ports: portSet(n.Ports), Flood: portSet(n.Flood), Backup: portSet(n.Backup), GatewayMAC: n.GatewayMAC})
 	}
 	for _, r := range s.Routes {
 		c.Routes = append(c.Routes, dataplane.Route{Prefix: r.Prefix.Prefix, Ports: portSet(r.Ports), Backup: portSet(r.Backup)})
@@ -88,28 +88,28 @@ func (s Switch) BuildBuffer() buffer.Config {
 
 // FlowID is how switches tell the flow f of a checked h from others.
 func (h Host) FlowID(f Flow) detect.FlowID {
-	return LimitFlow{h.Address.IP, f.To, f.SrcPort}.ID()
+	return LimitFlow{h.Of(f.NIC), f.To, f.SrcPort}.ID()
 }
 
 // Build turns a checked configuration into the machine's, as Switch.Build does.
 func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
-		ID: unit.NodeID(h.ID), Name: h.Name, MAC: h.Port.MAC, GatewayMAC: h.GatewayMAC, Address: h.Address.IP.Netip(),
-		Rate: h.Port.Rate, Lossless: prioritySet(h.PFC.LosslessAt(h.Port)), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
-		HeedPause: h.PFC.heeds(h.Port), PFCTxOff: h.Port.PFC == PFCRx, PFCRxOff: h.Port.PFC == PFCTx,
+		ID: unit.NodeID(h.ID), Name: h.Name, Lossless: prioritySet(h.PFC.LosslessAt(h.Ports()[0])), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
+		PFCTxOff: h.All()[0].PFC == PFCRx, PFCRxOff: h.All()[0].PFC == PFCTx,
 		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
 		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin, LLDP: h.buildLLDP(),
 	}
+	h.buildNICs(&c)
 	for _, f := range h.Flows {
 		c.Flows = append(c.Flows, host.Flow{
-			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Priority: unit.Priority(f.Priority), Stream: f.Stream,
+			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Priority: unit.Priority(f.Priority), NIC: h.nicOf(f.NIC), Stream: f.Stream,
 		})
 	}
 	if h.Congestion != nil {
 		c.Congestion = h.Congestion.build(c.Rate)
 	}
 	for _, p := range h.Peers {
-		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: p.From.Netip(), SrcPort: p.SrcPort, Priority: unit.Priority(p.Priority), TTL: uint8(p.TTL)})
+		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: p.From.Netip(), SrcPort: p.SrcPort, Priority: unit.Priority(p.Priority), TTL: uint8(p.TTL), NIC: h.nicOf(p.NIC)})
 	}
 	c.Acts = lists.Map(h.Acts, Act.Build)
 	slices.SortStableFunc(c.Acts, func(a, b host.Act) int { return int(a.At - b.At) })

@@ -8,7 +8,6 @@ import (
 	"softswitch/host/nic"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
-	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
@@ -22,36 +21,19 @@ const MaxSize = 1 << 40
 func checkHost(d *strictyaml.Doc, h *Host) {
 	checkNode(d, h.Name, h.ID)
 	checkMetrics(d, h.Live)
-	checkPort(d, "port", h.Port)
-	if h.Port.Auth != auth.Off || h.Port.Link != "" {
-		d.Faultf("port", "auth and link are of a switch's port to another switch")
-	}
-	if len(h.Port.Sched) > 0 {
-		d.Faultf("port.scheduler", "a host has no queues to schedule: its flows take turns, and so do the priorities of a NIC for programs")
-	}
+	checkNICs(d, h)
 	if h.Live.Keys != "" {
 		d.Faultf("live.keys", "a host has no keys: it says nothing but pauses")
 	}
-	if h.Port.StaticTh != nil || h.Port.XONOffset != nil || h.Port.XOFF != nil {
-		d.Faultf("port", "static_th, xon_offset and xoff are of a switch's port; a host has rx_buffer")
-	}
 	checkHostPort(d, h)
-	checkPFC(d, h.PFC, []Port{h.Port})
+	checkPFC(d, h.PFC, h.Ports())
 	CheckLLDP(d, h.LLDP)
 	mtu := CheckMTU(d, "mtu", h.MTU)
 	CheckRxBuffer(d, "rx_buffer", h.RxBuffer, mtu)
 	d.Within("rx_slack", h.RxSlack, 0, 1<<30-min(h.RxBuffer, 1<<30))
-	own := h.Address.IP
-	if needed(d, "address", own) && h.Gateway != 0 && (!h.Address.Has(h.Gateway) || h.Gateway == own) {
-		d.Faultf("gateway", "%s is not another address of the subnet of %s", h.Gateway, h.Address)
-	}
-	if h.Stack == "" {
-		needed(d, "gateway", h.Gateway)
-		needed(d, "gateway_mac", h.GatewayMAC)
-	}
 	checkStack(d, h)
-	checkFlows(d, h.Flows, own, mtu)
-	checkPeers(d, h.Peers, own)
+	checkFlows(d, h, mtu)
+	checkPeers(d, h)
 	checkCongestion(d, h)
 	checkActs(d, h.Acts, h.PFC.LosslessAt(h.Port))
 }
@@ -88,15 +70,15 @@ func CheckRxBuffer(d *strictyaml.Doc, path string, n, mtu int) {
 	}
 }
 
-func checkFlows(d *strictyaml.Doc, flows []Flow, own unit.Addr, mtu int) {
+func checkFlows(d *strictyaml.Doc, h *Host, mtu int) {
 	numbers := map[uint32]bool{}
-	for i, f := range flows {
+	for i, f := range h.Flows {
 		path := fmt.Sprintf("flows[%d]", i)
 		if numbers[f.Number] {
 			d.Faultf(path+".number", "%d is another flow's already", f.Number)
 		}
 		numbers[f.Number] = true
-		if needed(d, path+".to", f.To) && f.To == own {
+		if needed(d, path+".to", f.To) && h.owns(f.To) {
 			d.Faultf(path+".to", "%s is the host's own address", f.To)
 		}
 		CheckFrame(d, path+".frame", f.Frame, mtu)
@@ -139,7 +121,7 @@ func checkCongestion(d *strictyaml.Doc, h *Host) {
 	if slices.Contains(h.PFC.LosslessAt(h.Port), *k.CNPPriority) {
 		d.Faultf("congestion.cnp_priority", "priority %d is lossless, and a CNP must not be paused by what it is to end; use a priority that is not in pfc.lossless, %v", *k.CNPPriority, h.PFC.Lossless)
 	}
-	if h.Port.Rate == 0 {
+	if h.All()[0].Rate == 0 {
 		d.Faultf("congestion", "a sender begins at the rate of its port, which is unlimited; give it one")
 	}
 }
@@ -147,15 +129,15 @@ func checkCongestion(d *strictyaml.Doc, h *Host) {
 // MaxTimesSlower bounds how much slower a fabric may be than the one that it stands for.
 const MaxTimesSlower = 1_000_000
 
-func checkPeers(d *strictyaml.Doc, peers []Peer, own unit.Addr) {
+func checkPeers(d *strictyaml.Doc, h *Host) {
 	numbers := map[uint32]bool{}
-	for i, p := range peers {
+	for i, p := range h.Peers {
 		path := fmt.Sprintf("peers[%d]", i)
 		if d.Within(path+".number", int(p.Number), 0, maxConnection); numbers[p.Number] {
 			d.Faultf(path+".number", "%d is another peer's already", p.Number)
 		}
 		numbers[p.Number] = true
-		if needed(d, path+".from", p.From) && p.From == own {
+		if needed(d, path+".from", p.From) && h.owns(p.From) {
 			d.Faultf(path+".from", "%s is the host's own address", p.From)
 		}
 	}

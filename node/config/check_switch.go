@@ -144,6 +144,12 @@ func checkSubnets(d *strictyaml.Doc, s *Switch) {
 		}
 		checkPortList(d, path+".ports", n.Ports, len(s.Ports), "a subnet has at least one")
 		checkPortList(d, path+".flood", n.Flood, len(s.Ports), "")
+		checkPortList(d, path+".backup", n.Backup, len(s.Ports), "")
+		for j, p := range n.Backup {
+			if slices.Contains(n.Ports, p) {
+				d.Faultf(fmt.Sprintf("%s.backup[%d]", path, j), "port %d is in ports too: a backup leads to another switch", p)
+			}
+		}
 		for j, p := range n.Ports {
 			if first, ok := owner[p]; ok {
 				d.Faultf(fmt.Sprintf("%s.ports[%d]", path, j), "port %d belongs to %s already: a port is in one subnet", p, first)

@@ -214,6 +214,12 @@ type Subnet struct {
 	// Flood is additional ports, to other switches, for frames to a host of the subnet
 	// that has an ARP entry but no MAC entry; default none.
 	Flood []int `yaml:"flood,omitempty" schema:"0..255"`
+	// Backup is ports towards other switches that own the subnet too: the way to a host while the
+	// port to it is down; default none.
+	Backup []int `yaml:"backup,omitempty" schema:"0..255"`
+	// GatewayMAC is the gateway's address where several switches own the subnet, the same at all
+	// of them; default that of the first port.
+	GatewayMAC unit.MAC `yaml:"gateway_mac,omitempty" schema:"mac"`
 }
 
 // Route is a route via other switches.
@@ -273,17 +279,21 @@ type Live struct {
 type Host struct {
 	Name string `yaml:"name" schema:"name,required"`
 	ID   uint16 `yaml:"id" schema:"1..65535,required"`
-	Port Port   `yaml:"port" schema:",required"`
+	// Port is the NIC of a host that has one; a host with several has the key nics instead, and
+	// neither port, address, gateway nor gateway_mac.
+	Port Port `yaml:"port,omitempty"`
 	// Address of the host with its prefix length, "10.0.1.2/24".
-	Address unit.Interface `yaml:"address" schema:"address,required"`
+	Address unit.Interface `yaml:"address,omitempty" schema:"address"`
 	// Gateway and GatewayMAC are where frames for other subnets go. A host with a stack may
 	// have none.
 	Gateway    unit.Addr `yaml:"gateway,omitempty" schema:"ip"`
 	GatewayMAC unit.MAC  `yaml:"gateway_mac,omitempty" schema:"mac"`
 	PFC        PFC       `yaml:"pfc,omitempty"`
+	// NICs are those of a host that has several; the first is NIC 0.
+	NICs []NIC `yaml:"nics,omitempty"`
 	// MTU is the longest IP packet in bytes, as in the file of a switch.
 	MTU int `yaml:"mtu,omitempty" schema:"1500..9216,default=1500"`
-	// RxBuffer is the receive buffer in bytes, default 131072; a pause is sent when
+	// RxBuffer is the receive buffer of each NIC in bytes, default 131072; a pause is sent when
 	// it is three quarters full and a resume when it is half empty. It holds at least
 	// four of the longest frames.
 	RxBuffer int `yaml:"rx_buffer,omitempty" schema:"8192..1073741824,default=131072"`
@@ -315,11 +325,14 @@ type Host struct {
 // Flow is a stream of UDP frames to port 4791 from this host.
 type Flow struct {
 	// Number is the flow's number in the scenario; every frame carries it.
-	Number   uint32    `yaml:"number" schema:"0..4294967295"`
-	Name     string    `yaml:"name" schema:"name"`
-	To       unit.Addr `yaml:"to" schema:"ip,required"`             // address
-	SrcPort  uint16    `yaml:"src_port" schema:"1..65535,required"` // entropy for ECMP
-	Priority int       `yaml:"priority" schema:"0..7" was:"class"`  // DSCP = 8 x priority (+2 for priority 3: 26, usual for RoCEv2)
+	Number  uint32    `yaml:"number" schema:"0..4294967295"`
+	Name    string    `yaml:"name" schema:"name"`
+	To      unit.Addr `yaml:"to" schema:"ip,required"`             // address
+	SrcPort uint16    `yaml:"src_port" schema:"1..65535,required"` // entropy for ECMP
+	// NIC is that by which it leaves; default: the host chooses one that is up by the flow's hash
+	// if all have one address, else 0.
+	NIC      *int `yaml:"nic,omitempty" schema:"0..15"`
+	Priority int  `yaml:"priority" schema:"0..7" was:"class"` // DSCP = 8 x priority (+2 for priority 3: 26, usual for RoCEv2)
 
 	host.Stream `yaml:",inline"`
 }
@@ -345,6 +358,8 @@ type Peer struct {
 	SrcPort  uint16    `yaml:"src_port" schema:"1..65535,required"`
 	Priority int       `yaml:"priority" schema:"0..7" was:"class"`
 	TTL      int       `yaml:"ttl" schema:"1..255,default=64"` // of what answers it
+	// NIC is that by which answers leave; default as of a flow.
+	NIC *int `yaml:"nic,omitempty" schema:"0..15"`
 }
 
 // Act is a misbehaviour of a host, from At on.

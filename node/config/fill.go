@@ -37,7 +37,10 @@ func (s *Switch) Fill() {
 // Fill sets every unset field to its default. It is idempotent.
 func (h *Host) Fill() {
 	schema.Fill(h)
-	h.PFC.Fill([]Port{h.Port})
+	if len(h.NICs) > 0 {
+		h.Port = Port{} // whose defaults would be written to the file
+	}
+	h.PFC.Fill(h.Ports())
 }
 
 // Fill sets every unset field to its default, for nodes with these ports.

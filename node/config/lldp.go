@@ -37,7 +37,10 @@ func (s Switch) buildLLDP() (l dataplane.LLDP) {
 
 func (h Host) buildLLDP() (l host.LLDP) {
 	if h.LLDP != nil {
-		l.Interval, l.Port = *h.LLDP.Interval, h.Port.Name
+		l.Interval = *h.LLDP.Interval
+		for _, p := range h.Ports() {
+			l.Ports = append(l.Ports, p.Name)
+		}
 	}
 	return l
 }

@@ -106,6 +106,11 @@ func checkMap(d *strictyaml.Doc, path string, m map[int]int) {
 
 // checkHostPort adds the faults of a host's port that are about priorities to d.
 func checkHostPort(d *strictyaml.Doc, h *Host) {
+	for i, n := range h.NICs {
+		if n.Lossless != nil || n.PFC != "" || n.Trust != "" || len(n.DSCPMap) > 0 {
+			d.Faultf(fmt.Sprintf("nics[%d]", i), "lossless, pfc, trust and dscp_map are of a switch's port or of a host with one NIC: all NICs of a host pause alike, as the key pfc says")
+		}
+	}
 	if h.Port.Lossless != nil {
 		checkPriorities(d, "port.lossless", *h.Port.Lossless)
 	}

@@ -361,28 +361,62 @@ type Host struct {
 	// what found no room on the way out.
 	LosslessLost uint64 `json:"lossless_lost"`
 	Loss
-	Link link.Stats `json:"link"`
+	Link link.Stats `json:"link"` // of all its NICs
+	// NICs are those of a host that has several. Counters are of all of them.
+	NICs []HostNIC `json:"nics,omitempty"`
 	// LLDP is what it says and hears by LLDP, nil if it does not speak it.
 	LLDP *LLDP `json:"lldp,omitempty"`
 	Live
 }
 
+// HostNIC is one of several NICs of a host.
+type HostNIC struct {
+	host.NICState
+	Loss
+	Link link.Stats `json:"link"`
+}
+
 // FlowsFull is the reason of a host that drops a frame of a flow for which it keeps no count.
 const FlowsFull = "flows_full"
 
-// TakeHost takes a snapshot of h; l is the statistics of its link.
-func TakeHost(h *host.Host, l link.Stats) Host {
+// TakeHost takes a snapshot of h; links are the statistics of its NICs' links, nil if it has none.
+func TakeHost(h *host.Host, links []link.Stats) Host {
 	c, k := h.Config(), h.Counters()
-	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k, Link: l, LLDP: takeLLDP(h.LLDP())}
+	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k, LLDP: takeLLDP(h.LLDP(0))}
+	out.Loss, out.LosslessLost = lossOfHost(k, c.Lossless)
+	if h.Ports() > 1 {
+		for _, n := range h.NICs() {
+			nic := HostNIC{NICState: n}
+			nic.Loss, _ = lossOfHost(&n.Counters, c.Lossless)
+			out.NICs = append(out.NICs, nic)
+		}
+	}
+	out.SetLinks(links)
+	return out
+}
+
+// SetLinks sets the statistics of the links of a host's NICs.
+func (h *Host) SetLinks(links []link.Stats) {
+	h.Link = link.Stats{}
+	for i, l := range links {
+		h.Link = h.Link.Plus(l)
+		if len(h.NICs) > 0 {
+			h.NICs[i].Link = l
+		}
+	}
+}
+
+// lossOfHost is what a host, or one of its NICs, lost of lossless frames, and how many.
+func lossOfHost(k *host.Counters, lossless unit.PrioritySet) (l Loss, lost uint64) {
 	for priority := range unit.Priority(unit.Priorities) {
-		if !c.Lossless.Has(priority) {
+		if !lossless.Has(priority) {
 			continue
 		}
 		full, uncounted := k.OverflowOf[priority], k.FlowsFull[priority]
-		out.HeadroomLost[priority], out.LostOf[priority] = full, full+uncounted
-		out.add(dataplane.DropHeadroom.String(), full)
-		out.add(FlowsFull, uncounted)
-		out.LosslessLost += full + uncounted
+		l.HeadroomLost[priority], l.LostOf[priority] = full, full+uncounted
+		l.add(dataplane.DropHeadroom.String(), full)
+		l.add(FlowsFull, uncounted)
+		lost += full + uncounted
 	}
-	return out
+	return l, lost
 }

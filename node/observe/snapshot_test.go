@@ -164,11 +164,11 @@ func TestHost(t *testing.T) {
 	arrive(peer, 2000, 0, pause(3), make([]byte, 60))
 	h.Sent(1000, 0, fs)
 
-	sent := TakeHost(h, links[0])
+	sent := TakeHost(h, links[:1])
 	if len(sent.Sent) != 1 || sent.Sent[0] != (host.Sent{Number: 5, Name: "f", Frames: 1, Bytes: 1514}) {
 		t.Errorf("the sender's snapshot says %+v", sent.Sent)
 	}
-	got := TakeHost(peer, links[0])
+	got := TakeHost(peer, links[:1])
 	if len(got.Received) != 1 || got.Received[0].Frames != 1 || got.Counters.RxPause[3] != 1 || got.Counters.Other != 1 {
 		t.Errorf("the receiver's snapshot says %+v, %+v", got.Received, got.Counters)
 	}

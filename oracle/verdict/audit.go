@@ -224,14 +224,31 @@ func carried(r unit.Rate, in unit.Time) int64 {
 	return int64(float64(r)/8*float64(in)/float64(unit.Second)) + 1
 }
 
-// wire is the rate of a host's link, the first if it has several; 0 is unlimited.
-func (a *auditor) wire(node int) unit.Rate {
-	for _, l := range a.r.Plan.Links {
-		if l.A.Node == node || l.B.Node == node {
-			return l.Rate
+// wire is the rate of a host's link, the fastest if it has several; 0 is unlimited.
+func (a *auditor) wire(node int) (rate unit.Rate) {
+	for _, p := range a.r.Plan.Fabric.Nodes[node].Ports {
+		l := a.r.Plan.Links[p.Link].Rate
+		if l == 0 {
+			return 0
 		}
+		rate = max(rate, l)
 	}
-	return 0
+	return rate
+}
+
+// moves is how often flow i left by another NIC of its host from then on: the next frame does not wait for
+// one that the link took away as it went down.
+func (a *auditor) moves(i int) int64 {
+	h := a.host(a.v.Flows[i].From)
+	if h == nil {
+		return 0
+	}
+	return lists.Sum(h.Sent, func(f host.Sent) int64 {
+		if int(f.Number) != i {
+			return 0
+		}
+		return int64(f.Moves)
+	})
 }
 
 // flowsKeepToWires: a flow sends no more than its rate and its link can carry in its
@@ -247,7 +264,7 @@ func (a *auditor) flowsKeepToWires() {
 		if frame == 0 {
 			continue
 		}
-		most := int64(a.span(s)/frame) + 1
+		most := int64(a.span(s)/frame) + 1 + a.moves(i)
 		if f.Sent > most {
 			a.broke("flow %s: sent %d frames, where its link carries %d in its time", f.Name, f.Sent, most)
 		}

@@ -141,9 +141,8 @@ func (v *Verdict) countCompletion(hosts []observe.Host, end func(host string) un
 			if !priorities.Has(c) {
 				continue
 			}
-			v.Completion.Paused += h.Counters.PausedTime[c]
-			if since := h.Counters.PausedSince[c]; since > 0 {
-				v.Completion.Paused += max(0, end(hosts[i].Name)-since)
+			for _, k := range countersOf(h) {
+				v.Completion.Paused += pausedFor(k, c, end(h.Name))
 			}
 		}
 	}

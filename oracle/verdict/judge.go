@@ -58,12 +58,14 @@ func Of(r Run) *Verdict {
 	v.countAuth(r.Switches)
 	v.countStarved(r.Plan, r.Switches)
 	v.countDCBX(r.Switches, r.Hosts)
-	v.countCompletion(r.Hosts, func(host string) unit.Time {
+	end := func(host string) unit.Time {
 		if end, other := r.Ends[host]; other {
 			return end
 		}
 		return r.Start + s.Duration
-	})
+	}
+	v.countHosts(r.Plan, r.Hosts, end)
+	v.countCompletion(r.Hosts, end)
 	v.check(s.Wanted())
 	v.Invalid = strings.Join(slices.Concat(r.Doubts, v.audit(&r)), "; ")
 	return v

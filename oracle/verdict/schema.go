@@ -27,6 +27,9 @@ func schemaOf(t reflect.Type) map[string]any {
 	case reflect.Struct:
 		properties, required := map[string]any{}, []string{}
 		for _, f := range reflect.VisibleFields(t) {
+			if f.Anonymous {
+				continue // its fields are among those that are visible
+			}
 			name, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
 			properties[name] = schemaOf(f.Type)
 			if omit == "" {

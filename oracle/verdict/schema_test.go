@@ -183,9 +183,13 @@ func TestDocumented(t *testing.T) {
 		"completion": reflect.TypeFor[verdict.Completion](), "all": reflect.TypeFor[verdict.Completed](), "slowdown": reflect.TypeFor[verdict.Tail[float64]](),
 		"pfc": reflect.TypeFor[verdict.PFCFrames](), "clocks": reflect.TypeFor[verdict.Clocks](), "headroom": reflect.TypeFor[verdict.Headroom](), "timeline": reflect.TypeFor[verdict.Moment](), "auth": reflect.TypeFor[verdict.AuthFault](),
 		"latency_ns": reflect.TypeFor[verdict.Quantiles](),
+		"hosts":      reflect.TypeFor[verdict.HostResult](), "nics": reflect.TypeFor[verdict.NICResult](),
 	} {
 		var want []string
 		for _, f := range reflect.VisibleFields(typ) {
+			if f.Anonymous {
+				continue
+			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			want = append(want, name)
 		}

@@ -218,6 +218,7 @@ func (v *Verdict) writeFlows(t *table) {
 	if len(shown) < len(v.Flows) {
 		t.line("\n  the slowest %d of %d flows; --json has all", len(shown), len(v.Flows))
 	}
+	v.writeHosts(t)
 	if v.Completion != nil {
 		v.Completion.writeSizes(t)
 	}

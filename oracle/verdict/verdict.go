@@ -89,6 +89,8 @@ type Verdict struct {
 	RecoveryUndecided bool      `json:"recovery_undecided,omitempty"`
 
 	Flows []FlowResult `json:"flows"`
+	// Hosts are those with several NICs.
+	Hosts []HostResult `json:"hosts,omitempty"`
 	// Completion is that of the flows that have an end, nil if none has one.
 	Completion      *Completion `json:"completion,omitempty"`
 	PFC             PFCFrames   `json:"pfc"`

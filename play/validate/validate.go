@@ -74,7 +74,7 @@ func Check(name string, data []byte, settings ...strictyaml.Setting) File {
 		var h config.Host
 		h, err = config.LoadHost(name, data, settings...)
 		f.node = nodeOfHost(name, &h)
-		f.About = fmt.Sprintf("%s, %s, %s", h.Name, h.Address, unit.Count(len(h.Flows), "flow"))
+		f.About = fmt.Sprintf("%s, %s, %s", h.Name, h.Addresses(), unit.Count(len(h.Flows), "flow"))
 	default:
 		warnings, err = f.scenario(data, settings)
 	}
@@ -171,7 +171,7 @@ func KindOf(file string, data []byte) string {
 	case d.Has("topology"):
 	case d.Has("ports"):
 		return "switch"
-	case d.Has("port"):
+	case d.Has("port"), d.Has("nics") && !d.Has("topology"):
 		return "host"
 	}
 	return "scenario"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -181,8 +182,8 @@ func (r *clabReader) roles(l *lab) {
 			n.host = "it is of kind linux and has one link"
 		}
 		switch {
-		case n.host != "" && n.links > 1:
-			r.faultAt(n.line, "%q has %d links, and is a host: %s; a host has one", n.name, n.links, n.host)
+		case n.host != "" && n.links > topo.MaxNICs:
+			r.faultAt(n.line, "%q has %d links, and is a host: %s; a host has at most %d", n.name, n.links, n.host, topo.MaxNICs)
 		case n.links >= unit.MaxPorts:
 			r.faultAt(n.line, "%q has %d links: a switch has at most %d, and one for a host", n.name, n.links, unit.MaxPorts-1)
 		}

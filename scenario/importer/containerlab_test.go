@@ -6,6 +6,7 @@ import (
 
 	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
+	"softswitch/topo"
 )
 
 // containerlabClos is a lab with what the format offers to write it shorter.
@@ -139,7 +140,6 @@ func TestContainerlabFaults(t *testing.T) {
 		"clos.clab.yml:31: 1 endpoints: a link has 2":                                                                           {"[leaf2:e1-2, c2:eth1]", "[leaf2:e1-2]"},
 		`clos.clab.yml:35: type: "hots" is no type of a link; valid: veth, host, mgmt-net, macvlan, vxlan, vxlan-stitch, dummy`: {"type: host", "type: hots"},
 		`clos.clab.yml:31: an endpoint has a node and an interface: write it as "leaf1:eth1" or {node: leaf1, interface: eth1}`: {"c2:eth1", "c2"},
-		`clos.clab.yml:18: "c2" has 2 links, and is a host: its group is "Servers"; a host has one`:                             {"tap:eth1", "c2:eth2"},
 		`clos.clab.yml:26: "c2" and "c1" are hosts: a host is linked to a switch, which the label graph-icon: switch makes of a node`: {
 			"leaf1, interface: e1-2, mac: \"02:00:00:00:00:01\"}\n        - node: c1\n          interface: eth1\n    - endpoints: [leaf2:e1-2, c2:eth1]",
 			"c2, interface: e1-2}\n        - node: c1\n          interface: eth1",
@@ -152,6 +152,21 @@ func TestContainerlabFaults(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
+	}
+}
+
+// TestContainerlabSeveralLinks: a host that a label says to be one has as many NICs as links.
+func TestContainerlabSeveralLinks(t *testing.T) {
+	text, err := importer.Containerlab("clos", "clos.clab.yml", []byte(strings.Replace(containerlabClos, "tap:eth1", "c2:eth2", 1)), 100e9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := load.Plan("x.yaml", text, load.Instead{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if i, ok := p.Fabric.Node("c2"); !ok || p.Fabric.Nodes[i].Kind != topo.Host || len(p.Fabric.Nodes[i].Ports) != 2 {
+		t.Errorf("c2 is no host with two NICs:\n%s", text)
 	}
 }
 

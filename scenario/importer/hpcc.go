@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"softswitch/node/config"
+	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -99,8 +100,11 @@ func readTopology(file HPCCFile) (*fabric, error) {
 		l := hpccLink{a: w.number("a node of a link", 0, nodes-1), b: w.number("a node of a link", 0, nodes-1)}
 		l.rate, l.delay, l.lossy = w.rate(), w.delay(), w.real("an error rate", 1) > 0
 		for _, i := range []int{l.a, l.b} {
-			if w.err == nil && !f.isSwitch[i] && len(f.of[i]) > 0 {
-				w.faultf("host %d gets a second link: a host of a scenario has one", i)
+			if w.err == nil && !f.isSwitch[i] && len(f.of[i]) == topo.MaxNICs {
+				w.faultf("host %d gets another link: a host has at most %d", i, topo.MaxNICs)
+			}
+			if w.err == nil && !f.isSwitch[i] && slices.ContainsFunc(f.of[i], func(k int) bool { return f.links[k].a+f.links[k].b == l.a+l.b }) {
+				w.faultf("host %d gets a second link to one switch: each leads to another one", i)
 			}
 			if w.err == nil {
 				f.of[i] = append(f.of[i], len(f.links))
@@ -183,6 +187,9 @@ func text(name string, f *fabric, flows []flow) []byte {
 			}
 		}
 	}
+	if several := f.several(); len(several) > 0 {
+		fmt.Fprintf(&b, "  shared_address: [%s]\n", strings.Join(several, ", ")) // as there: a host has one, and chooses a NIC by a hash
+	}
 	b.WriteString("  links:\n")
 	for _, l := range f.links {
 		fmt.Fprintf(&b, "    - %s--%s\n", f.name(l.a), f.name(l.b))
@@ -237,6 +244,16 @@ func (f *fabric) usual() (most hpccLink) {
 		}
 	}
 	return most
+}
+
+// several are the hosts with several links.
+func (f *fabric) several() (names []string) {
+	for i, of := range f.of {
+		if !f.isSwitch[i] && len(of) > 1 {
+			names = append(names, f.name(i))
+		}
+	}
+	return names
 }
 
 // hpccSpan is when the first flow begins, and how long a scenario takes in which each host has

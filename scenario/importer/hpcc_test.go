@@ -68,6 +68,22 @@ func TestHPCC(t *testing.T) {
 	}
 }
 
+// TestHPCCSeveralNICs: a host with two links has one address at both.
+func TestHPCCSeveralNICs(t *testing.T) {
+	text, err := hpccImported("0 4 100Gbps", "1 4 100Gbps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := load.Plan("x.yaml", []byte(text), load.Instead{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	h, _ := p.Fabric.Node("h1")
+	if n := p.Fabric.Nodes[h]; len(n.Ports) != 2 || !n.Shared || p.Scenario.Flows[0].NIC != unit.NoPort {
+		t.Errorf("h1 is %+v, its flow leaves by NIC %d", n, p.Scenario.Flows[0].NIC)
+	}
+}
+
 func TestHPCCFaults(t *testing.T) {
 	for want, edit := range map[string][]string{
 		`t.txt:1: "x" is not the number of nodes: write 2 to 30000`:                                                           {"5 2 5", "x 2 5"},
@@ -78,7 +94,7 @@ func TestHPCCFaults(t *testing.T) {
 		`t.txt:4: "x" is not an error rate: write 0 to 1`:                                                                     {"0.5", "x"},
 		"t.txt:4: a delay of 2000000000 ns: at most 1s":                                                                       {"1us", "2s"},
 		"t.txt:4: a rate of 0: write one above":                                                                               {"25Gbps", "0Gbps"},
-		"t.txt:4: host 1 gets a second link: a host of a scenario has one":                                                    {"0 2 25", "0 1 25"},
+		"t.txt:4: host 1 gets a second link to one switch: each leads to another one":                                         {"0 2 25", "0 1 25"},
 		"t.txt:5: a link from h2 to h3: one is between two switches, or a switch and a host":                                  {"0 2 25", "0 4 25", "4 3", "2 3"},
 		"t.txt: h3 has no link":                                                                                               {"4 3 100", "4 0 100"},
 		`t.txt:9: "First" is not a node of a link: write 0 to 4`:                                                              {"5 2 5", "5 2 6"},

@@ -17,7 +17,7 @@ const (
 	FileFailure        // what is down at some time by the file's events
 	LinkFailure        // a link between two switches
 	SwitchFailure      // all links of a switch
-	PairFailure        // two links between switches
+	PairFailure        // two links
 )
 
 func (k Kind) String() string {

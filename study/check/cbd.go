@@ -73,8 +73,11 @@ type Checker struct {
 	width int // the most ports of a switch
 	dests []dest
 	from  [][]unit.Port // by switch: its ports to hosts that may send
-	links []int         // between switches, by index in the fabric
-	file  [][]int       // links that are down together by the file's events
+	links []int         // that fail, by index in the fabric: between switches, and of hosts with one address at several
+
+	between int // of links: between switches
+
+	file [][]int // links that are down together by the file's events
 
 	base   [][]edge // by destination: the edges while nothing fails
 	counts []int32  // by edge: by how many destinations there is one
@@ -100,9 +103,10 @@ type port struct {
 
 // dest is a subnet that frames are for.
 type dest struct {
-	owner int32
+	owner int32  // -1 if there are several: each may send on what is for a host to which its link is down
 	addr  uint32 // of a host there
 	dead  uint32 // of a host there whose frames are flooded, 0 for none
+	hosts []int  // of a subnet with several owners
 }
 
 // flow is a flow of the file.
@@ -214,10 +218,21 @@ func (c *Checker) number() {
 			a, b := c.portNumber(link.A.Node, link.A.Port), c.portNumber(link.B.Node, link.B.Port)
 			c.ports[a].peer, c.ports[b].peer = b, a
 			c.links = append(c.links, l)
+			c.between++
+			continue
+		}
+		if h := max(link.A.Node, link.B.Node); f.Nodes[h].Shared {
+			c.links = append(c.links, l)
 		}
 	}
 	for _, sub := range f.Subnets {
 		d := dest{owner: int32(sub.Switch), addr: uint32(sub.Gateway + 1)}
+		if len(sub.Others) > 0 {
+			d.owner = -1
+			for ports := sub.Ports; !ports.Empty(); ports.Pop() {
+				d.hosts = append(d.hosts, f.Nodes[sub.Switch].Ports[ports.First()].Peer.Node)
+			}
+		}
 		for ports := sub.Ports; !ports.Empty(); ports.Pop() {
 			if h := f.Nodes[sub.Switch].Ports[ports.First()].Peer.Node; dead[h] {
 				d.dead = uint32(f.Nodes[h].Addr)

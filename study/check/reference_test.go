@@ -429,7 +429,7 @@ func (r *reference) flowEdges(down []int, priority unit.Priority, alike bool) ed
 		if !slices.Contains(r.plan.Scenario.PFC.Lossless, int(flow.Priority)) || alike && flow.Priority != priority {
 			continue
 		}
-		hops, _ := r.plan.Table.Path(flow.From, flow.To, r.plan.Hash(i), flow.TTL, func(l int) bool { return slices.Contains(down, l) })
+		hops, _ := r.plan.Table.Path(topo.End{Node: flow.From, Port: flow.NIC}, topo.End{Node: flow.To, Port: flow.ToNIC}, r.plan.Hash(i), flow.TTL, func(l int) bool { return slices.Contains(down, l) })
 		c := flow.Priority
 		for j, h := range hops {
 			x := at{h.Node, h.In, c, flow.TTL - j}

@@ -119,10 +119,16 @@ func (r *Report) Clean() bool { return len(r.Cycles) == 0 }
 func (c *Checker) Report(results []*Result, failures int) *Report {
 	r := &Report{
 		Warnings: append([]string{}, c.plan.Warnings...),
-		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: len(c.links), Subnets: len(c.dests),
+		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: c.between, Subnets: len(c.dests),
 		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
 	}
-	r.Hosts = lists.Sum(c.from, func(ports []unit.Port) int { return len(ports) })
+	sends := map[int]bool{}
+	for s, ports := range c.from {
+		for _, p := range ports {
+			sends[c.plan.Fabric.Nodes[s].Ports[p].Peer.Node] = true
+		}
+	}
+	r.Hosts = len(sends)
 	r.Cyclic = len(lists.Where(results, func(res *Result) bool { return res.Cyclic }))
 	if bounded := len(lists.Where(results, func(res *Result) bool { return res.Bounded })); bounded > 0 {
 		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %s, were looked at", bounded, maxRoots, unit.Count(maxOfCase, "cycle")))

@@ -1,7 +1,11 @@
 package check
 
 import (
+	"slices"
+
+	"softswitch/host"
 	"softswitch/scenario"
+	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -34,10 +38,34 @@ func (w *walker) meet(n node, level int32, via edge, start int32) {
 // walk appends to edges those that frames for destination d can take, from every host
 // that may send, in every lossless priority, whatever the hash of their flow.
 func (c *Checker) walk(d int, edges []edge) []edge {
+	to := c.dests[d]
+	from := len(edges)
+	edges = c.walkTo(to, edges)
+	apart := false
+	for _, h := range to.hosts {
+		if addr := uint32(c.plan.Fabric.Nodes[h].Addr); addr != to.addr && c.isCut(h) {
+			apart, to.addr = true, addr
+			edges = c.walkTo(to, edges)
+		}
+	}
+	if apart { // each edge once
+		slices.Sort(edges[from:])
+		edges = edges[:from+len(slices.Compact(edges[from:]))]
+	}
+	return edges
+}
+
+// isCut reports whether a link of host h is down, so that frames for it may go otherwise than those for
+// others of its subnet.
+func (c *Checker) isCut(h int) bool {
+	return slices.ContainsFunc(c.plan.Fabric.Nodes[h].Ports, func(p topo.Port) bool { return !c.switches[p.Peer.Node].LinkUp(p.Peer.Port) })
+}
+
+// walkTo is walk to one host of destination to.
+func (c *Checker) walkTo(to dest, edges []edge) []edge {
 	w := &c.walker
 	w.walk++
 	w.queue, w.level = w.queue[:0], w.level[:0]
-	to := c.dests[d]
 	for s, ports := range c.from {
 		if int32(s) == to.owner {
 			continue
@@ -147,10 +175,26 @@ func (c *Checker) follow(i int) (edges []edge, hops []int32) {
 	return c.followAs(f, c.flows[i].hash)
 }
 
+// firstOf is where a flow with a hash comes into its first switch, with the links as they are.
+func (c *Checker) firstOf(f *scenario.Flow, hash uint32) topo.End {
+	h := &c.plan.Fabric.Nodes[f.From]
+	nic := f.NIC
+	if nic == unit.NoPort {
+		var up unit.PortSet
+		for i, p := range h.Ports {
+			if c.switches[p.Peer.Node].LinkUp(p.Peer.Port) {
+				up.Add(unit.Port(i))
+			}
+		}
+		nic = host.ChooseNIC(hash, h.ID, len(h.Ports), up)
+	}
+	return h.Ports[nic].Peer
+}
+
 // followAs is the way of a flow with a hash.
 func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []int32) {
-	first := c.plan.Fabric.Nodes[f.From].Ports[0].Peer
-	dst, priority := uint32(c.plan.Fabric.Nodes[f.To].Addr), f.Priority
+	_, addr := c.plan.Scenario.Addresses(&f)
+	first, dst, priority := c.firstOf(&f, hash), uint32(addr), f.Priority
 	if c.index[priority] < 0 || !c.switches[first.Node].LinkUp(first.Port) {
 		return nil, nil
 	}

@@ -12,8 +12,10 @@ import (
 type Way struct {
 	Turn     int // index in the cycle's Turns
 	From, To int // hosts, nodes of the fabric
-	Priority unit.Priority
-	TTL      int
+	// NIC is that of From, ToNIC that of To.
+	NIC, ToNIC unit.Port
+	Priority   unit.Priority
+	TTL        int
 	// Via is the switches on the way, in order, nil for frames that never arrive: they go
 	// where they go.
 	Via []int
@@ -74,7 +76,7 @@ func (c *Checker) Ways(cy *Cycle, each, first int) (ways []Way) {
 
 // takes reports whether a way takes edge e if it is the flow of a number.
 func (c *Checker) takes(w *Way, number int, e edge) bool {
-	f := scenario.Flow{From: w.From, To: w.To, Priority: w.Priority, Stream: host.Stream{TTL: w.TTL}}
+	f := scenario.Flow{From: w.From, To: w.To, NIC: w.NIC, ToNIC: w.ToNIC, Priority: w.Priority, Stream: host.Stream{TTL: w.TTL}}
 	way, _ := c.followAs(f, c.plan.HashAs(f, number))
 	return slices.Contains(way, e)
 }
@@ -93,7 +95,8 @@ func (c *Checker) through(d int, all []edge, e edge, turn int) (ways []Way) {
 				if !c.switches[first.sw].LinkUp(from) {
 					continue
 				}
-				w := Way{Turn: turn, From: f.Nodes[first.sw].Ports[from].Peer.Node, Priority: c.priorities[c.priorityOf(n)], TTL: c.ttl}
+				sender := f.Nodes[first.sw].Ports[from].Peer
+				w := Way{Turn: turn, From: sender.Node, NIC: sender.Port, Priority: c.priorities[c.priorityOf(n)], TTL: c.ttl}
 				hops := 1
 				via := []int{int(first.sw), int(c.portOf(n).sw)}
 				for at := n; at != tail; hops++ {
@@ -134,15 +137,14 @@ func (c *Checker) lastOf(priority int) int {
 // onward is the switches on a shortest way of frames for d from the head of e to where d
 // is, empty if they are flooded, and nil if they never come there.
 func (c *Checker) onward(d int, all []edge, e edge) []int {
-	owner := c.dests[d].owner
-	if c.portOf(c.tail(e)).sw == owner {
+	if c.portOf(c.tail(e)).sw == c.dests[d].owner {
 		return []int{}
 	}
 	before := map[node]edge{}
 	queue := []node{c.head(e)}
 	for i := 0; i < len(queue); i++ {
 		n := queue[i]
-		if c.portOf(n).sw == owner {
+		if _, there := c.plan.Fabric.Subnets[d].OwnedBy(int(c.portOf(n).sw)); there {
 			var way []int
 			for ; n != c.head(e); n = c.tail(before[n]) {
 				way = append(way, int(c.portOf(n).sw))
@@ -167,7 +169,10 @@ func (c *Checker) receivers(w Way, d int, e edge) (ways []Way) {
 	f, to := c.plan.Fabric, c.dests[d]
 	flooded := c.portOf(c.tail(e)).sw == to.owner
 	for ports := f.Subnets[d].Ports; !ports.Empty(); ports.Pop() {
-		w.To = f.Nodes[to.owner].Ports[ports.First()].Peer.Node
+		peer := f.Nodes[f.Subnets[d].Switch].Ports[ports.First()].Peer
+		if w.To, w.ToNIC = peer.Node, peer.Port; f.Nodes[w.To].Shared {
+			w.ToNIC = 0
+		}
 		if w.To != w.From && (!flooded || uint32(f.Nodes[w.To].Addr) == to.dead) {
 			ways = append(ways, w)
 		}

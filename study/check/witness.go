@@ -121,7 +121,7 @@ func (k *Checked) search(data []byte, cy *Cycle) search {
 		for i, w := range v.ways {
 			for range spread(most) {
 				flows = append(flows, scenario.Flow{
-					Name: fmt.Sprintf("witness%d", len(flows)-first+1), From: w.From, To: w.To, Priority: w.Priority, Via: w.Via,
+					Name: fmt.Sprintf("witness%d", len(flows)-first+1), From: w.From, To: w.To, NIC: w.NIC, ToNIC: w.ToNIC, Priority: w.Priority, Via: w.Via,
 					Stream: host.Stream{Frame: v.frame, TTL: w.TTL, Start: s.fill + unit.Time(i)*v.stagger},
 				})
 			}
@@ -257,6 +257,13 @@ func (s *search) line(f scenario.Flow, length unit.Time) string {
 	}
 	if len(f.Via) > 0 {
 		more += ", via: [" + strings.Join(lists.Map(f.Via, name), ", ") + "]"
+	}
+	nodes := s.plan.Fabric.Nodes
+	if f.NIC != unit.NoPort && len(nodes[f.From].Ports) > 1 {
+		more += fmt.Sprintf(", nic: %d", f.NIC)
+	}
+	if len(nodes[f.To].Ports) > 1 && !nodes[f.To].Shared {
+		more += fmt.Sprintf(", to_nic: %d", f.ToNIC)
 	}
 	return fmt.Sprintf("  - {name: %q, from: %s, to: %s, priority: %d, rate: %s, frame: %d, ttl: %d, start: %s%s}\n",
 		f.Name, name(f.From), name(f.To), f.Priority, f.Rate, f.Frame, f.TTL, span(min(f.Start, length-1)), more)

@@ -50,6 +50,7 @@ type Case struct {
 	Wires uint64 // seed of the simulation
 
 	Switches, Hosts []string
+	Shared          []string // hosts with one address at all of their links
 	Links           []Link
 	Ports           []Port // of modes built, truth-built
 	LAGs            []LAG  // of modes built and truth-built
@@ -122,6 +123,8 @@ type Flow struct {
 	From, To string
 	Priority int
 	Plant    int
+	// NIC and ToNIC, unless nil, are those of From and To by which it goes; nobody changes them.
+	NIC, ToNIC *int
 	host.Stream
 }
 
@@ -205,6 +208,9 @@ func (c *Case) writeTopology(b *strings.Builder) {
 		fmt.Fprintf(b, "    - %s--%s\n", l.A, l.B)
 	}
 	c.writeLAGs(b)
+	if len(c.Shared) > 0 {
+		fmt.Fprintf(b, "  shared_address: %s\n", list(c.Shared))
+	}
 	var def Link // a case without links is no valid scenario: Parse says so
 	if len(c.Links) > 0 {
 		def = c.Links[0]
@@ -258,7 +264,7 @@ func (c *Case) writeTraffic(b *strings.Builder) {
 			frames = connectionKeys(f.RC)
 		}
 		fmt.Fprintf(b, "%s  - {name: F%d, from: %s, to: %s, priority: %d, rate: %s, %s, ttl: %d, start: %s%s}\n",
-			head, i, f.From, f.To, f.Priority, f.Rate, frames, f.TTL, span(f.Start), lasting("stop", f.Stop)+number("size", f.Size))
+			head, i, f.From, f.To, f.Priority, f.Rate, frames, f.TTL, span(f.Start), lasting("stop", f.Stop)+number("size", f.Size)+f.nicKeys())
 		head = ""
 	}
 	head = "\nworkload:\n"

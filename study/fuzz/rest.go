@@ -174,10 +174,12 @@ func (r *rest) end(s *dataplane.Switch) {
 // endOfHosts looks at the hosts, and puts all in order.
 func (r *rest) endOfHosts() {
 	for _, n := range r.fabric.Nodes {
-		for c := range unit.Priority(unit.Priorities) {
-			q := restQueue{unit.NodePort{Node: n.ID}, c}
-			if n.Kind == topo.Host && r.hosts[q] {
-				r.paused = append(r.paused, q)
+		for p := range n.Ports {
+			for c := range unit.Priority(unit.Priorities) {
+				q := restQueue{unit.NodePort{Node: n.ID, Port: unit.Port(p)}, c}
+				if n.Kind == topo.Host && r.hosts[q] {
+					r.paused = append(r.paused, q)
+				}
 			}
 		}
 	}

@@ -54,6 +54,7 @@ func (s *shrinker) try(change func(*Case) bool) bool {
 
 func (c *Case) clone() *Case {
 	d := *c
+	d.Shared = slices.Clone(c.Shared)
 	d.Switches, d.Hosts, d.Links = slices.Clone(c.Switches), slices.Clone(c.Hosts), slices.Clone(c.Links)
 	d.LAGs = slices.Clone(c.LAGs)
 	d.Ports = slices.Clone(c.Ports)
@@ -77,6 +78,7 @@ func (s *shrinker) parts() {
 	})
 	s.remove(func(c *Case) int { return len(c.Ports) }, func(c *Case, i, j int) { c.Ports = slices.Delete(c.Ports, i, j) })
 	s.remove(func(c *Case) int { return len(c.Routes) }, func(c *Case, i, j int) { c.Routes = slices.Delete(c.Routes, i, j) })
+	s.remove(func(c *Case) int { return len(c.Shared) }, func(c *Case, i, j int) { c.Shared = slices.Delete(c.Shared, i, j) })
 	s.remove(func(c *Case) int { return len(c.Dead) }, func(c *Case, i, j int) { c.Dead = slices.Delete(c.Dead, i, j) })
 }
 
@@ -101,14 +103,20 @@ func (s *shrinker) remove(size func(*Case) int, cut func(c *Case, from, to int))
 // drop removes nodes with everything attached to them or that names them: links, a
 // switch's hosts, flows, routes and events.
 func (c *Case) drop(names []string) {
+	stays := func(host string) bool {
+		return slices.ContainsFunc(c.Links, func(l Link) bool { return l.B == host && !slices.Contains(names, l.A) })
+	}
+	var with []string
 	for _, l := range c.Links { // a switch takes its hosts with it
-		if slices.Contains(names, l.A) && slices.Contains(c.Hosts, l.B) {
-			names = append(names, l.B)
+		if slices.Contains(names, l.A) && slices.Contains(c.Hosts, l.B) && !stays(l.B) {
+			with = append(with, l.B)
 		}
 	}
+	names = append(names, with...)
 	is := func(name string) bool { return slices.Contains(names, name) }
 	c.Switches = slices.DeleteFunc(c.Switches, is)
 	c.Hosts = slices.DeleteFunc(c.Hosts, is)
+	c.Shared = slices.DeleteFunc(c.Shared, is)
 	c.Dead = slices.DeleteFunc(c.Dead, is)
 	c.dropLinks(lists.Where(c.Links, func(l Link) bool { return is(l.A) || is(l.B) }))
 	c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool { return is(r.At) || is(r.To) || is(r.Next) })
@@ -193,6 +201,8 @@ func (s *shrinker) numbers() {
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Frame, c.full()) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].TTL, 64) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].RC, nil) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].NIC, nil) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].ToNIC, nil) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Size, 0) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Start, round(c.Flows[i].Start)) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Stop, round(c.Flows[i].Stop)) })

@@ -2,6 +2,7 @@ package drawing
 
 import (
 	"fmt"
+	"slices"
 
 	"softswitch/internal/lists"
 	"softswitch/scenario"
@@ -72,11 +73,12 @@ func (g *Graph) rows() (rows [][]int) {
 			continue
 		}
 		for _, l := range g.Links {
-			switch {
-			case l.A == sw && g.Nodes[l.B].Host:
-				rows[0] = append(rows[0], l.B)
-			case l.B == sw && g.Nodes[l.A].Host:
-				rows[0] = append(rows[0], l.A)
+			host := l.B
+			if l.B == sw {
+				host = l.A
+			}
+			if (l.A == sw || l.B == sw) && g.Nodes[host].Host && !slices.Contains(rows[0], host) {
+				rows[0] = append(rows[0], host)
 			}
 		}
 	}

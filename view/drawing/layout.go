@@ -25,7 +25,7 @@ type Placement struct {
 	switches, nodes int
 	links           [][2]int
 	next            [][]int // by switch: its neighbouring switches, each once
-	hosts           [][]int // by switch: those that are linked to it and to none before it
+	hosts           [][]int // by switch: those that are drawn at it, one of those to which they are linked
 	loose           []int   // hosts that are linked to no switch
 }
 
@@ -33,7 +33,8 @@ type Placement struct {
 // links between them.
 func NewPlacement(switches, nodes int, links [][2]int) *Placement {
 	g := &Placement{switches: switches, nodes: nodes, links: links, next: make([][]int, switches), hosts: make([][]int, switches)}
-	placed := make([]bool, nodes)
+	at := make([][]int, nodes) // by host: its switches
+	var linked []int           // hosts in the order of their first links
 	for _, l := range links {
 		for _, e := range [2][2]int{{l[0], l[1]}, {l[1], l[0]}} {
 			switch {
@@ -42,14 +43,28 @@ func NewPlacement(switches, nodes int, links [][2]int) *Placement {
 				if !slices.Contains(g.next[e[0]], e[1]) {
 					g.next[e[0]] = append(g.next[e[0]], e[1])
 				}
-			case !placed[e[1]]:
-				placed[e[1]] = true
-				g.hosts[e[0]] = append(g.hosts[e[0]], e[1])
+			case !slices.Contains(at[e[1]], e[0]):
+				if at[e[1]] == nil {
+					linked = append(linked, e[1])
+				}
+				at[e[1]] = append(at[e[1]], e[0])
 			}
 		}
 	}
+	var several []int
+	for _, h := range linked {
+		if len(at[h]) > 1 {
+			several = append(several, h)
+			continue
+		}
+		g.hosts[at[h][0]] = append(g.hosts[at[h][0]], h)
+	}
+	for _, h := range several { // where there are the fewest
+		s := slices.MinFunc(at[h], func(a, b int) int { return len(g.hosts[a]) - len(g.hosts[b]) })
+		g.hosts[s] = append(g.hosts[s], h)
+	}
 	for h := switches; h < nodes; h++ {
-		if !placed[h] {
+		if at[h] == nil {
 			g.loose = append(g.loose, h)
 		}
 	}

@@ -187,6 +187,10 @@ func TestTable(t *testing.T) {
 		f, err := topo.LeafSpine(c[0], c[1], c[2])
 		table = append(table, entry{fmt.Sprint("leaf-spine ", c), built(t, f, err), "layers", 0})
 	}
+	dual, err := topo.DualHomed(8, 4, 4)
+	table = append(table, entry{"hosts at two leaves", built(t, dual, err), "layers", 0})
+	rails, err := topo.Rails(8, 4, 16)
+	table = append(table, entry{"rails", built(t, rails, err), "layers", 0})
 	f, err := topo.LeafSpine(64, 8, 2)
 	table = append(table, entry{"leaf-spine, leaves in two rows", built(t, f, err), "layers", 1300})
 	for n := 3; n <= 200; n += 1 + n/6 {

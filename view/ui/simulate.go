@@ -7,7 +7,6 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/internal/lists"
-	"softswitch/link"
 	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
@@ -98,7 +97,7 @@ func countAll(m *model, world *sim.World, now unit.Time) {
 		i++
 	})
 	world.EachHost(func(h *host.Host) {
-		snap := observe.TakeHost(h, link.Stats{})
+		snap := observe.TakeHost(h, nil)
 		m.sent(i, &snap)
 		i++
 	})

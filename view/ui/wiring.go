@@ -72,8 +72,10 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 	}
 	hostAt := map[unit.Addr]int{} // among nodes
 	for _, h := range hosts {
-		add(h.Name, "host", h.ID, []config.Port{h.Port}, nil)
-		hostAt[h.Address.IP] = len(w.nodes) - 1
+		add(h.Name, "host", h.ID, h.Ports(), nil)
+		for _, n := range h.All() {
+			hostAt[n.Address.IP] = len(w.nodes) - 1
+		}
 	}
 	for _, h := range hosts {
 		for _, f := range h.Flows {

@@ -32,7 +32,7 @@ configuration and the ports that are down.
 Without a file it is a learning bridge over the given interfaces, with PFC on
 priorities 3 and 4. With a file, the interfaces are those of the file.
 
-A file with the key "port" configures an end host: it sends the flows of its file, honours
+A file with the key "port" or "nics" configures an end host: it sends the flows of its file, honours
 PFC, counts the frames it receives, and misbehaves when its file or a control request says
 so. The kernel's stack on the same interface keeps answering ping.
 
@@ -133,7 +133,7 @@ func runHost(cmd *cobra.Command, file string, data []byte, record string, wait t
 	if cfg.Stack != "" {
 		return fmt.Errorf("%s: stack: %q is for programs, which softswitch nic serves; take it out, or run softswitch nic -c %s", file, cfg.Stack, file)
 	}
-	if err := node.Await(cmd.Context(), os.Stderr, []string{cfg.Port.Name}, wait); err != nil {
+	if err := node.Await(cmd.Context(), os.Stderr, lists.Map(cfg.Ports(), func(p config.Port) string { return p.Name }), wait); err != nil {
 		return err
 	}
 	return node.RunHost(cmd.Context(), cfg, record, node.Place{})
