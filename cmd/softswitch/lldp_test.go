@@ -30,7 +30,7 @@ name: leaf1
 id: 1
 ports: [{name: p0, rate: 100Mbit/s, peer: switch}]
 lldp: {interval: 1s}
-scheduler: {0: {type: dwrr, weight: 1}, 1: {type: dwrr, weight: 3}}
+scheduler: {0: {type: dwrr, weight: 1}, 1: {type: dwrr, weight: 3}, 2: {type: strict}, 3: {type: strict}, 4: {type: strict}, 5: {type: strict}, 6: {type: strict}, 7: {type: strict}}
 live: {control: %s, events: %s}
 `, socket, events)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

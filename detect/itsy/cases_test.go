@@ -580,7 +580,7 @@ func TestChecked(t *testing.T) {
 func TestCheckStops(t *testing.T) {
 	broken := func(f detect.Factory) script {
 		sc := closedRing(t, f)
-		sc.To(130 * us)         // the label has passed S4
+		sc.To(130 * us)     // the label has passed S4
 		sc.S[1].Down.Add(b) // no pause comes to S4 any more
 		sc.S[4].Expire(p)
 		sc.To(185 * us)
