@@ -76,7 +76,7 @@ func (d *docker) simulates() {
 	if out := d.run(sim).stdout; in != out || in == "" {
 		d.Errorf("in the container: %s\nbeside it: %s", in, out)
 	}
-	if out := d.docker("run", "--rm", "--network", "none", "--entrypoint", "sh", d.image, "-c", "ls /share/softswitch | grep itsy; ls /scenarios/rdma | wc -l"); out != "itsy.lua\n6\n" {
+	if out := d.docker("run", "--rm", "--network", "none", "--entrypoint", "sh", d.image, "-c", "ls /share/softswitch | grep itsy; ls /scenarios/rdma | wc -l"); out != "itsy.lua\n9\n" {
 		d.Errorf("a shell finds %q", out)
 	}
 	if label := d.docker("image", "inspect", "-f", `{{index .Config.Labels "org.opencontainers.image.version"}}`, d.image); strings.TrimSpace(label) == "" {
