@@ -390,7 +390,8 @@ var leftOut = map[string]string{
 	"flows": "sums, and two columns of each", "completion": "its figures are columns", "pfc": "its keys are columns", "killed": "the file's", "cores": "of live runs",
 	"clocks": "of live runs", "nodes_per_process": "of live runs", "polled": "of live runs", "headroom": "of live runs", "undecided": "of several clocks", "undecided_deadlocks": "of several clocks", "recovery_undecided": "of several clocks",
 	"dropped_of": "its sums are columns", "version": "of the keys",
-	"auth":     "links that did not agree, for people",
+	"auth": "links that did not agree, for people", "dcbx": "ends that disagree, for people, and programs that read a verdict",
+	"hosts": "by host: for people, and programs that read a verdict", "lags": "by member: the same", "starved": "by queue: the same; expected_met has it",
 	"expected": "expected_met is empty if not", "warnings": "the sweep tells them", "lossless_lost_by": "for people, and programs that read a verdict", "lossless_lost_at": "the same", "headroom_short": "the same", "reasons": "for people", "timeline": "for people",
 }
 
