@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"softswitch/buffer"
@@ -94,6 +95,10 @@ func likeFluid(t *testing.T, r *rand.Rand) (worst float64) {
 			scheduler.Strict.Add(c)
 			load[c] = 0.2 * r.Float64()
 		}
+	}
+	if c := r.IntN(unit.Priorities); !slices.ContainsFunc(load[:], func(l float64) bool { return l > 1 }) { // the link is never idle
+		scheduler.Strict &^= 1 << c
+		load[c] = 2
 	}
 	s := newTestSwitch(t, 2, func(c *Config) {
 		c.MaxFrame, c.SlotBytes = longest, buffer.SlotBytes(longest+ether.VLANLen)
