@@ -35,7 +35,7 @@ func (s *Switch) setLLDP(n unit.Port) {
 	}
 	says := lldp.Config{
 		Interval: c.LLDP.Interval, System: c.Name, Port: name, Chassis: c.Ports[0].MAC, MAC: p.cfg.MAC,
-		Capabilities: lldp.Bridge, DCBX: lldp.DCBX{PFC: lldp.NewPFC(c.Buffer.Lossless)},
+		Capabilities: lldp.Bridge, DCBX: lldp.DCBX{PFC: lldp.NewPFC(p.lossless)},
 	}
 	switch {
 	case c.LLDP.Station:

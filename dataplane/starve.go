@@ -29,9 +29,14 @@ func (p *port) waited(now unit.Time, c unit.Priority) {
 	p.count.Starved[c] = max(p.count.Starved[c], now-p.since[c])
 }
 
-// countWaits counts the waits that last, as long as they have lasted.
-func (p *port) countWaits(now unit.Time) {
+// StarvedOf is by priority the longest time that others kept a queue of port n from sending, those that last
+// as long as they have lasted.
+func StarvedOf(s *Switch, n unit.Port) (longest [unit.Priorities]unit.Time) {
+	p := &s.ports[n]
+	longest = p.count.Starved
 	for set := p.passed; set != 0; set &= set - 1 {
-		p.waited(now, set.First())
+		c := set.First()
+		longest[c] = max(longest[c], s.now-p.since[c])
 	}
+	return longest
 }

@@ -32,7 +32,7 @@ func (s starving) take(want unit.Priority) {
 
 func (s starving) want(c unit.Priority, want unit.Time) {
 	s.t.Helper()
-	if got := s.Counters(1).Starved[c]; got != want {
+	if got := StarvedOf(s.Switch, 1)[c]; got != want {
 		s.t.Errorf("priority %d waited for %s, want %s", c, got, want)
 	}
 }
@@ -114,7 +114,7 @@ func TestLongestWait(t *testing.T) {
 			s.advance(unit.Rate(rate).FrameTime(n))
 		}
 		bound := LongestWait(rate, longest+4)
-		waited := s.Counters(1).Starved[3]
+		waited := StarvedOf(s.Switch, 1)[3]
 		if waited > bound {
 			t.Errorf("frames of %d: waited for %s, above the bound of %s", size, waited, bound)
 		}

@@ -448,10 +448,7 @@ func (s *Switch) event(e event.Event) {
 func (s *Switch) Config() *Config { return &s.cfg }
 
 // Counters is a port's counters, to read between calls.
-func (s *Switch) Counters(p unit.Port) *PortCounters {
-	s.ports[p].countWaits(s.now)
-	return &s.ports[p].count
-}
+func (s *Switch) Counters(p unit.Port) *PortCounters { return &s.ports[p].count }
 
 // MMU is the switch's accounts, to read between calls.
 func (s *Switch) MMU() *buffer.MMU { return s.mmu }

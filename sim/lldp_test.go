@@ -71,3 +71,36 @@ func TestMismatchLoses(t *testing.T) {
 		t.Errorf("reasons %q, want %q", v.Reasons, want)
 	}
 }
+
+// TestLLDPOfOwnPorts: each port, and each NIC of a host that has several, says what is lossless there, and
+// only ends that differ disagree.
+func TestLLDPOfOwnPorts(t *testing.T) {
+	w, err := New(plan(t, `
+name: own
+lldp: {interval: 1s}
+topology:
+  switches: [s1, s2]
+  hosts: [h, g]
+  links: [h--s1, h--s2, s1--s2, s2--g]
+  ports:
+    - {link: s1--s2, lossless: [2, 3, 4, 6]}
+    - {link: h--s2, at: s2, lossless: [3]}
+  rate: 100Mbit/s
+duration: 2s
+`), Options{Detectors: detectors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := w.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range v.DCBX {
+		got = append(got, f.String())
+	}
+	want := "s2 to-h and h disagree on lossless priorities: 3 at s2, 3, 4 at h; h eth1 and s2 disagree on lossless priorities: 3, 4 at h, 3 at s2"
+	if text := strings.Join(got, "; "); text != want {
+		t.Errorf("%s\nwant %s", text, want)
+	}
+}

@@ -301,7 +301,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		Name:     s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
 		RxPause8023: k.RxPause8023, Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: drops(k, false), Odd: drops(k, true),
-		Loss: lossOf(k), Marked: k.Marked, Starved: k.Starved, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
+		Loss: lossOf(k), Marked: k.Marked, Starved: dataplane.StarvedOf(s, n), TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
 	}
 	if lag := s.Config().LAGOf(n); lag != nil {
 		p.PortChannel = lag.Name
@@ -364,7 +364,7 @@ type Host struct {
 	Link link.Stats `json:"link"` // of all its NICs
 	// NICs are those of a host that has several. Counters are of all of them.
 	NICs []HostNIC `json:"nics,omitempty"`
-	// LLDP is what it says and hears by LLDP, nil if it does not speak it.
+	// LLDP is what the NIC of a host that has one says and hears by LLDP, nil if it does not speak it.
 	LLDP *LLDP `json:"lldp,omitempty"`
 	Live
 }
@@ -373,6 +373,7 @@ type Host struct {
 type HostNIC struct {
 	host.NICState
 	Loss
+	LLDP *LLDP      `json:"lldp,omitempty"` // as of Host
 	Link link.Stats `json:"link"`
 }
 
@@ -382,11 +383,13 @@ const FlowsFull = "flows_full"
 // TakeHost takes a snapshot of h; links are the statistics of its NICs' links, nil if it has none.
 func TakeHost(h *host.Host, links []link.Stats) Host {
 	c, k := h.Config(), h.Counters()
-	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k, LLDP: takeLLDP(h.LLDP(0))}
+	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k}
 	out.Loss, out.LosslessLost = lossOfHost(k, c.Lossless)
-	if h.Ports() > 1 {
-		for _, n := range h.NICs() {
-			nic := HostNIC{NICState: n}
+	if h.Ports() == 1 {
+		out.LLDP = takeLLDP(h.LLDP(0))
+	} else {
+		for i, n := range h.NICs() {
+			nic := HostNIC{NICState: n, LLDP: takeLLDP(h.LLDP(unit.Port(i)))}
 			nic.Loss, _ = lossOfHost(&n.Counters, c.Lossless)
 			out.NICs = append(out.NICs, nic)
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"softswitch/internal/lists"
+
 	"softswitch/link/auth"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -62,14 +64,19 @@ func (f AuthFault) String() string {
 	return text
 }
 
-// tableAuth is how many faults of authenticated links the table has.
-const tableAuth = 8
-
 func (v *Verdict) writeAuth(t *table) {
-	for i, f := range v.Auth[:min(len(v.Auth), tableAuth)] {
-		t.wrap(or("            ", i == 0, "auth        "), f.String())
+	t.ends("auth        ", lists.Map(v.Auth, AuthFault.String))
+}
+
+// tableEnds is how many faults of ends of links, of one kind, the table has.
+const tableEnds = 8
+
+// ends writes faults of ends of links.
+func (t *table) ends(title string, faults []string) {
+	for i, f := range faults[:min(len(faults), tableEnds)] {
+		t.wrap(or("            ", i == 0, title), f)
 	}
-	if n := len(v.Auth) - tableAuth; n > 0 {
+	if n := len(faults) - tableEnds; n > 0 {
 		t.line("            and %s of links", unit.Count(n, "more end"))
 	}
 }

@@ -24,7 +24,8 @@ type DCBXFault struct {
 	Peer []int `json:"peer"`
 }
 
-// countDCBX fills in where the two ends of a link said different things. Hosts have one port.
+// countDCBX fills in where the two ends of a link said different things. The port of a host with one NIC has
+// no name, those of others are as topo names them.
 func (v *Verdict) countDCBX(switches []observe.Switch, hosts []observe.Host) {
 	v.DCBX = nil
 	add := func(node, port string, l *observe.LLDP) {
@@ -42,6 +43,9 @@ func (v *Verdict) countDCBX(switches []observe.Switch, hosts []observe.Host) {
 	}
 	for _, h := range hosts {
 		add(h.Name, "", h.LLDP)
+		for i, n := range h.NICs {
+			add(h.Name, fmt.Sprintf("eth%d", i), n.LLDP)
+		}
 	}
 }
 
@@ -78,14 +82,6 @@ func (v *Verdict) disagree() []DCBXFault {
 	return lists.Where(v.DCBX, func(f DCBXFault) bool { return f.Feature == lldp.FeaturePFC.String() && !slices.Equal(f.Own, f.Peer) })
 }
 
-// tableDCBX is how many faults the table has.
-const tableDCBX = 8
-
 func (v *Verdict) writeDCBX(t *table) {
-	for i, f := range v.DCBX[:min(len(v.DCBX), tableDCBX)] {
-		t.wrap(or("            ", i == 0, "dcbx        "), f.String())
-	}
-	if n := len(v.DCBX) - tableDCBX; n > 0 {
-		t.line("            and %s of links", unit.Count(n, "more end"))
-	}
+	t.ends("dcbx        ", lists.Map(v.DCBX, DCBXFault.String))
 }
