@@ -72,7 +72,7 @@ func (s *slowMotion) add(e oracle.Entry, truth *oracle.State) {
 func tells(t event.Type) bool {
 	switch t {
 	case beganAnew, event.LinkUp, event.LinkDown, event.Rerouted, event.HostStorm, event.HostStormOver, event.HostSlow, event.HostSlowOver,
-		event.Deadlock, event.Cause, event.Acted, event.Refused:
+		event.Deadlock, event.Cause, event.Acted, event.Refused, event.DCBXMismatch, event.DCBXAgreed:
 		return true
 	}
 	return false

@@ -173,6 +173,24 @@ func TestEachTellingHasItsState(t *testing.T) {
 	}
 }
 
+// TestTells: whatever type of event a model tells people of is one of those that tells knows.
+func TestTells(t *testing.T) {
+	told := 0
+	for e := event.XOFF; e <= event.DCBXAgreed; e++ {
+		s := newScript(t)
+		q := s.loop(s.ring()...)[0]
+		s.m.add(oracle.Entry{Node: q.Node, Event: &event.Event{At: unit.Millisecond, Type: e, Port: q.Port, Out: q.Port, Priority: 3, OutPriority: 3, In: unit.NoPort, Rank: 1}})
+		if isTold, _ := s.m.happened(); isTold {
+			if told++; !tells(e) {
+				t.Errorf("%v is told, and no instant of it is shown", e)
+			}
+		}
+	}
+	if told < 8 {
+		t.Errorf("%d types are told", told)
+	}
+}
+
 // BenchmarkLookAtPauses is a look at a fat-tree of which two hundred pauses, and nothing else, came
 // since the one before.
 func BenchmarkLookAtPauses(b *testing.B) {
