@@ -120,8 +120,7 @@ func Compile(s *Scenario) (*Plan, error) {
 	for i := range n {
 		p.Switches = append(p.Switches, p.switchConfig(i))
 	}
-	p.checkPrevention(doc)
-	p.checkPorts(doc)
+	p.checkSwitches(doc)
 	if err := doc.Err(); err != nil {
 		return nil, err
 	}
@@ -299,25 +298,43 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	return s
 }
 
+// checkSwitches checks the configurations of switches for what depends on a switch's position, or on the
+// rest of what a port has.
+func (p *Plan) checkSwitches(doc *strictyaml.Doc) {
+	key := ""
+	switch {
+	case p.Scenario.Prevention != nil:
+		key = "prevention"
+	case p.Scenario.Ports != nil:
+		key = "topology.ports"
+	default:
+		return
+	}
+	for i := range p.Switches {
+		_, err := p.Switches[i].Check(p.Switches[i].Name)
+		var faults strictyaml.Faults
+		if errors.As(err, &faults) { // only the first one: other ports and switches repeat it
+			doc.Faultf(key, "%v", faults[0])
+			return
+		}
+	}
+}
+
 func (p *Plan) port(i, j int) config.Port {
 	port := p.Fabric.Nodes[i].Ports[j]
 	peer := p.Fabric.Nodes[port.Peer.Node]
 	c := config.Port{
 		Name: port.Name, MAC: port.MAC, Peer: peer.Kind.String(),
-		Rate: p.Scenario.Links[port.Link].Rate, Sched: p.Scenario.PortSched[topo.End{Node: i, Port: unit.Port(j)}],
+		Rate: p.Scenario.Links[port.Link].Rate,
 	}
-	if n := p.Scenario.headroom(topo.End{Node: i, Port: unit.Port(j)}); n > 0 && p.Fabric.Nodes[i].Kind == topo.Switch {
+	end := topo.End{Node: i, Port: unit.Port(j)}
+	if n := p.Scenario.headroom(end); n > 0 && p.Fabric.Nodes[i].Kind == topo.Switch {
 		c.XOFF = &n
 	}
-	own := p.Scenario.port(topo.End{Node: i, Port: unit.Port(j)})
+	own := p.Scenario.port(end)
 	own.put(&c)
-	link := p.Fabric.Links[port.Link]
-	c.Auth = p.Scenario.auth(port.Link).A
-	if link.A.Node != i {
-		c.Auth = p.Scenario.auth(port.Link).B
-	}
-	if c.Auth != auth.Off {
-		c.Link = link.Name
+	if c.Auth = p.Scenario.Auth.at(p.Fabric, end); c.Auth != auth.Off {
+		c.Link = p.Fabric.Links[port.Link].Name
 	}
 	if peer.Kind == topo.Switch {
 		c.PeerMAC = peer.Ports[port.Peer.Port].MAC

@@ -405,7 +405,6 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	if s.Fabric != nil {
 		s.Auth = p.auth(f.Auth, f.Topology.Overrides)
 		p.Fault("detector", s.DetectorFits(known.Fits))
-		s.PortSched = p.scheds(f.Topology.Overrides)
 	}
 	if s.LLDP = f.LLDP; s.LLDP != nil {
 		schema.Fill(s.LLDP)
@@ -414,6 +413,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
 	if s.Fabric != nil {
 		s.Ports = p.ports(s, f.Topology.Ports)
+		p.scheds(s, f.Topology.Overrides)
 	}
 	p.profile(s, f.Platform, f.Host)
 	f.Scheduler.Check(p.Doc, "scheduler")

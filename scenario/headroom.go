@@ -10,19 +10,6 @@ import (
 	"softswitch/unit"
 )
 
-// Headroom is what the ends of a link have for what still arrives once they pause, in bytes: a
-// switch's port its headroom, a host its receive buffer, of which a quarter is headroom. 0 is
-// what Buffer says, or the default receive buffer.
-type Headroom struct{ A, B int }
-
-// of is the headroom of one end.
-func (h *Headroom) of(l topo.Link, e topo.End) *int {
-	if l.A == e {
-		return &h.A
-	}
-	return &h.B
-}
-
 // XOFF is the headroom of each priority group of a switch's port in bytes.
 func (s *Scenario) XOFF(e topo.End) int {
 	if n := s.headroom(e); n > 0 {
@@ -32,13 +19,7 @@ func (s *Scenario) XOFF(e topo.End) int {
 }
 
 // headroom is what Headrooms has of an end.
-func (s *Scenario) headroom(e topo.End) int {
-	if s.Headrooms == nil {
-		return 0
-	}
-	link := s.Fabric.Nodes[e.Node].Ports[e.Port].Link
-	return *s.Headrooms[link].of(s.Fabric.Links[link], e)
-}
+func (s *Scenario) headroom(e topo.End) int { return s.Headrooms.at(s.Fabric, e) }
 
 // rxShare is which part of a host's receive buffer is headroom: it pauses at three quarters.
 const rxShare = 4
@@ -86,12 +67,12 @@ func (p *parser) headrooms(s *Scenario, m *buffer.Platform, xoff, rxBuffer bool)
 	if s.Fabric == nil || p.Err() != nil || len(s.Lossless()) == 0 {
 		return
 	}
-	rooms := make([]Headroom, len(s.Links))
+	rooms := make(PerEnd[int], len(s.Links))
 	var short config.Shortages
 	own := false
-	for i, l := range s.Fabric.Links {
+	for _, l := range s.Fabric.Links {
 		for _, e := range [2]topo.End{l.A, l.B} {
-			to := rooms[i].of(l, e)
+			to := rooms.of(s.Fabric, e)
 			if s.Fabric.Nodes[e.Node].Kind == topo.Switch {
 				*to = p.portHeadroom(s, m, e, xoff, &short)
 			} else {

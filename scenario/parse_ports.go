@@ -40,34 +40,18 @@ type Port struct {
 	Lossless                  *[]int
 	PFC, Trust                string
 	DSCPMap                   map[int]int
+	Sched                     config.Scheds
 	XOFF, StaticTh, XONOffset *int
 
 	key string // of the file, that has XOFF
 }
 
-// PortPair is the ports at the ends A and B of a link.
-type PortPair struct{ A, B Port }
-
-// of is the port at one end.
-func (p *PortPair) of(l topo.Link, e topo.End) *Port {
-	if l.A == e {
-		return &p.A
-	}
-	return &p.B
-}
-
 // port is what the port of an end has of its own.
-func (s *Scenario) port(e topo.End) Port {
-	if s.Ports == nil {
-		return Port{}
-	}
-	link := s.Fabric.Nodes[e.Node].Ports[e.Port].Link
-	return *s.Ports[link].of(s.Fabric.Links[link], e)
-}
+func (s *Scenario) port(e topo.End) Port { return s.Ports.at(s.Fabric, e) }
 
 // put gives c what is p's own.
 func (p *Port) put(c *config.Port) {
-	c.Lossless, c.PFC, c.Trust, c.DSCPMap, c.StaticTh, c.XONOffset = p.Lossless, p.PFC, p.Trust, p.DSCPMap, p.StaticTh, p.XONOffset
+	c.Lossless, c.PFC, c.Trust, c.DSCPMap, c.Sched, c.StaticTh, c.XONOffset = p.Lossless, p.PFC, p.Trust, p.DSCPMap, p.Sched, p.StaticTh, p.XONOffset
 }
 
 // LosslessAt is the lossless priorities of the port of an end.
@@ -88,11 +72,13 @@ func (s *Scenario) Lossless() []int {
 	for _, l := range s.Fabric.Links {
 		for _, e := range [2]topo.End{l.A, l.B} {
 			for _, c := range s.LosslessAt(e) {
-				at.Add(unit.Priority(c))
+				if c >= 0 && c < unit.Priorities { // others are faults of their own
+					at.Add(unit.Priority(c))
+				}
 			}
 		}
 	}
-	all := lists.Where(s.PFC.Lossless, func(c int) bool { return at.Has(unit.Priority(c)) })
+	all := lists.Where(s.PFC.Lossless, func(c int) bool { return c < 0 || c >= unit.Priorities || at.Has(unit.Priority(c)) })
 	for c := range unit.Priorities {
 		if at.Has(unit.Priority(c)) && !slices.Contains(all, c) {
 			all = append(all, c)
@@ -110,11 +96,11 @@ func (s *Scenario) Pauses(e topo.End, c unit.Priority) bool {
 }
 
 // ports reads what ports have of their own.
-func (p *parser) ports(s *Scenario, ports []filePort) []PortPair {
+func (p *parser) ports(s *Scenario, ports []filePort) PerEnd[Port] {
 	if len(ports) == 0 {
 		return nil
 	}
-	pairs := make([]PortPair, len(p.fabric.Links))
+	all := make(PerEnd[Port], len(p.fabric.Links))
 	for i, f := range ports {
 		path := fmt.Sprintf("topology.ports[%d]", i)
 		if f.Lossless != nil {
@@ -143,11 +129,11 @@ func (p *parser) ports(s *Scenario, ports []filePort) []PortPair {
 				p.Choice(path+".at", f.At, []string{p.fabric.Nodes[link.A.Node].Name, p.fabric.Nodes[link.B.Node].Name})
 			}
 			for _, e := range ends {
-				p.port(path, f, e, pairs[l].of(link, e))
+				p.port(path, f, e, all.of(p.fabric, e))
 			}
 		}
 	}
-	return pairs
+	return all
 }
 
 // priorities checks that no priority is in a list twice.
@@ -161,10 +147,14 @@ func (p *parser) priorities(path string, list []int) {
 
 // port gives the port of end e what f says.
 func (p *parser) port(path string, f filePort, e topo.End, to *Port) {
-	if p.fabric.Nodes[e.Node].Kind != topo.Switch {
+	n := p.fabric.Nodes[e.Node]
+	if n.Kind != topo.Switch {
+		if len(n.Ports) > 1 && (f.Lossless != nil || f.PFC != "") {
+			p.Faultf(path, "%s has several NICs, which all pause alike, as the key pfc says; write at: %s for the other end alone", n.Name, p.fabric.Nodes[n.Ports[e.Port].Peer.Node].Name)
+		}
 		for _, key := range []string{"trust", "dscp_map", "xoff", "static_th", "xon_offset"} {
 			if p.Given(path+"."+key) && f.At != "" {
-				p.Faultf(path+"."+key, "%s is a host, and the key is of a switch's port", p.fabric.Nodes[e.Node].Name)
+				p.Faultf(path+"."+key, "%s is a host, and the key is of a switch's port", n.Name)
 			}
 		}
 		f.Trust, f.DSCPMap, f.XOFF, f.StaticTh, f.XONOffset = "", nil, nil, nil, nil
@@ -211,7 +201,7 @@ func (p *parser) checkPorts(s *Scenario) {
 	}
 	if v := s.Prevention; v != nil {
 		own := func(is func(Port) bool) bool {
-			return slices.ContainsFunc(s.Ports, func(l PortPair) bool { return is(l.A) || is(l.B) })
+			return slices.ContainsFunc(s.Ports, func(l Ends[Port]) bool { return is(l.A) || is(l.B) })
 		}
 		if (v.Tags > 0 || v.TTLBand > 0) && own(func(p Port) bool { return p.Lossless != nil }) {
 			p.Faultf("topology.ports", "ports have lossless priorities of their own, and prevention changes the priority of frames: it needs the same ones at all ports")

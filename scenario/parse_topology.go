@@ -44,14 +44,14 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 }
 
 // auth is how each link is authenticated.
-func (p *parser) auth(all auth.Mode, overrides []fileOverride) []AuthModes {
-	modes := make([]AuthModes, len(p.fabric.Links))
+func (p *parser) auth(all auth.Mode, overrides []fileOverride) PerEnd[auth.Mode] {
+	modes := make(PerEnd[auth.Mode], len(p.fabric.Links))
 	isHost := func(l topo.Link) bool {
 		return p.fabric.Nodes[l.A.Node].Kind != topo.Switch || p.fabric.Nodes[l.B.Node].Kind != topo.Switch
 	}
 	for i, l := range p.fabric.Links {
 		if !isHost(l) {
-			modes[i] = AuthModes{all, all}
+			modes[i] = Ends[auth.Mode]{all, all}
 		}
 	}
 	for i, o := range overrides {
@@ -64,7 +64,7 @@ func (p *parser) auth(all auth.Mode, overrides []fileOverride) []AuthModes {
 		case len(o.Auth) > 2:
 			p.Faultf(path, "%d modes; write one, or one for each end", len(o.Auth))
 		default:
-			modes[l] = AuthModes{o.Auth[0], o.Auth[len(o.Auth)-1]}
+			modes[l] = Ends[auth.Mode]{o.Auth[0], o.Auth[len(o.Auth)-1]}
 		}
 	}
 	return modes

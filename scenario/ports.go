@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -60,8 +59,9 @@ func (p *Plan) ingresses(i int) (ends []topo.End) {
 	for _, h := range path.Hops {
 		ends = append(ends, topo.End{Node: h.Node, Port: h.In})
 	}
-	if path.Err == nil {
-		ends = append(ends, topo.End{Node: p.Scenario.Flows[i].To})
+	if n := len(path.Hops); path.Err == nil && n > 0 {
+		last := path.Hops[n-1]
+		ends = append(ends, p.Fabric.Nodes[last.Node].Ports[last.Out].Peer)
 	}
 	return ends
 }
@@ -98,20 +98,5 @@ func (p *Plan) warnPaths(doc *strictyaml.Doc) (lines []string) {
 // OwnClasses reports whether a port tells priorities in another way than others.
 func (s *Scenario) OwnClasses() bool {
 	own := func(p Port) bool { return p.Trust != "" || p.DSCPMap != nil }
-	return slices.ContainsFunc(s.Ports, func(l PortPair) bool { return own(l.A) || own(l.B) })
-}
-
-// checkPorts checks the configurations of switches for what depends on the rest of what a port has.
-func (p *Plan) checkPorts(doc *strictyaml.Doc) {
-	if p.Scenario.Ports == nil || doc.Err() != nil {
-		return
-	}
-	for i := range p.Switches {
-		_, err := p.Switches[i].Check(p.Switches[i].Name)
-		var faults strictyaml.Faults
-		if errors.As(err, &faults) { // only the first one: other ports and switches repeat it
-			doc.Faultf("topology.ports", "%v", faults[0])
-			return
-		}
-	}
+	return slices.ContainsFunc(s.Ports, func(l Ends[Port]) bool { return own(l.A) || own(l.B) })
 }

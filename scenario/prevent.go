@@ -125,7 +125,7 @@ func turns(levels []int, hops []topo.Hop) (n int) {
 // moreLossless returns s's lossless priorities, extended to n by the highest priorities that
 // no flow uses.
 func (s *Scenario) moreLossless(n int) ([]int, error) {
-	if slices.ContainsFunc(s.Ports, func(l PortPair) bool { return l.A.Lossless != nil || l.B.Lossless != nil }) {
+	if slices.ContainsFunc(s.Ports, func(l Ends[Port]) bool { return l.A.Lossless != nil || l.B.Lossless != nil }) {
 		return nil, errors.New("ports have lossless priorities of their own, and it takes the same ones at all ports")
 	}
 	lossless := slices.Clone(s.PFC.Lossless)
@@ -371,22 +371,6 @@ func (p *Plan) tag(doc *strictyaml.Doc) {
 		var err error
 		if p.levels, err = tagger.Levels(s.Fabric); err != nil {
 			doc.Faultf("prevention.thresholds", "%v", err)
-		}
-	}
-}
-
-// checkPrevention checks the configurations of switches for what depends on a switch's
-// position.
-func (p *Plan) checkPrevention(doc *strictyaml.Doc) {
-	if p.Scenario.Prevention == nil {
-		return
-	}
-	for i := range p.Switches {
-		_, err := p.Switches[i].Check(p.Switches[i].Name)
-		var faults strictyaml.Faults
-		if errors.As(err, &faults) { // only the first one: other ports and switches repeat it
-			doc.Faultf("prevention", "%v", faults[0])
-			return
 		}
 	}
 }

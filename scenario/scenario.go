@@ -39,23 +39,24 @@ import (
 type Scenario struct {
 	Name, Description string
 	Fabric            *topo.Fabric
-	Links             []LinkSpeed // by link of Fabric
-	Auth              []AuthModes // by link of Fabric, of one to a host both are off; empty: all are
-	// Headrooms are by link of Fabric what its ends have of their own, nil if nothing is. They are
+	Links             []LinkSpeed       // by link of Fabric
+	Auth              PerEnd[auth.Mode] // of a link to a host both are off; nil: all are
+	// Headrooms are what ends of links have for what still arrives once they pause, in bytes: a switch's port
+	// its headroom, a host its receive buffer, of which a quarter is headroom. 0 is what Buffer says, or the
+	// default receive buffer. They are
 	// of the speeds that the file has: Slow keeps them.
-	Headrooms []Headroom
+	Headrooms PerEnd[int]
 	// Ports are by link of Fabric what the ports at its ends have of their own, nil if none has anything.
-	Ports    []PortPair
+	Ports    PerEnd[Port]
 	RxBuffer int // receive buffer of a host in bytes, if it has none of its own
 	MTU      int // bytes of the longest IP packet
 	Buffer   config.Buffer
 	PFC      config.PFC
 	Trust    string // "dscp" or "pcp"
-	// Sched is the scheduler of switches, PortSched what their ports at a link have of their own.
-	Sched     config.Scheds
-	PortSched map[topo.End]config.Scheds
-	LLDP      *config.LLDP
-	Routes    []Override
+	// Sched is the scheduler of switches, of which ports can have their own.
+	Sched  config.Scheds
+	LLDP   *config.LLDP
+	Routes []Override
 	// Dead are hosts for which their switch has an ARP entry but no MAC entry, so it
 	// floods their frames (Guo et al., "RDMA over Commodity Ethernet at Scale", section
 	// 4.2): to its ports to hosts, or with FloodAll to all its ports but the ingress.
@@ -91,9 +92,6 @@ type LinkSpeed struct {
 	impair.Faults
 }
 
-// AuthModes is how the two ends of a link, A and B, authenticate each other.
-type AuthModes struct{ A, B auth.Mode }
-
 // Override replaces part of the computed routes of switch At to the subnets To.
 type Override struct {
 	At int
@@ -128,14 +126,6 @@ const MaxFlows = 100_000
 
 // key is that of flow i in the file.
 func (s *Scenario) key(i int) string { return cmp.Or(s.Flows[i].at, fmt.Sprintf("flows[%d]", i)) }
-
-// auth is how the ends of a link authenticate each other.
-func (s *Scenario) auth(link int) AuthModes {
-	if len(s.Auth) == 0 {
-		return AuthModes{}
-	}
-	return s.Auth[link]
-}
 
 // Misbehaves reports whether host node storms or is slow at some time.
 func (s *Scenario) Misbehaves(node int) bool {

@@ -11,9 +11,8 @@ import (
 	"softswitch/topo"
 )
 
-// scheds are the schedulers that ports have of their own.
-func (p *parser) scheds(overrides []fileOverride) map[topo.End]config.Scheds {
-	var scheds map[topo.End]config.Scheds
+// scheds gives ports the schedulers that they have of their own.
+func (p *parser) scheds(s *Scenario, overrides []fileOverride) {
 	for i, o := range overrides {
 		path := fmt.Sprintf("topology.overrides[%d].scheduler", i)
 		l, ok := p.fabric.Link(o.Link)
@@ -25,33 +24,32 @@ func (p *parser) scheds(overrides []fileOverride) map[topo.End]config.Scheds {
 			p.Faultf(path, "%d schedulers; write one, or one for each end", len(o.Scheduler))
 			continue
 		}
-		for k, s := range o.Scheduler {
+		for k, own := range o.Scheduler {
 			at := path
 			if len(o.Scheduler) > 1 {
 				at = fmt.Sprintf("%s[%d]", path, k)
 			}
-			s.Check(p.Doc, at)
+			own.Check(p.Doc, at)
 		}
 		for k, end := range ends {
-			s := o.Scheduler[min(k, len(o.Scheduler)-1)]
+			own := o.Scheduler[min(k, len(o.Scheduler)-1)]
 			if p.fabric.Nodes[end.Node].Kind == topo.Switch {
-				if scheds == nil {
-					scheds = map[topo.End]config.Scheds{}
+				if s.Ports == nil {
+					s.Ports = make(PerEnd[Port], len(p.fabric.Links))
 				}
-				scheds[end] = s
-			} else if len(o.Scheduler) > 1 && len(s) > 0 {
+				s.Ports.of(p.fabric, end).Sched = own
+			} else if len(o.Scheduler) > 1 && len(own) > 0 {
 				p.Faultf(fmt.Sprintf("%s[%d]", path, k), "%s is a host, whose flows take turns; write {} for its end", p.fabric.Nodes[end.Node].Name)
 			}
 		}
 	}
-	return scheds
 }
 
 // starving warns of lossless priorities that a strict one can starve.
 func (p *parser) starving(s *Scenario, overrides []fileOverride) {
 	warned := map[string]bool{}
-	warn := func(path string, scheds config.Scheds) {
-		lossless := slices.Sorted(slices.Values(s.PFC.Lossless))
+	warn := func(path string, scheds config.Scheds, lossless []int) {
+		lossless = slices.Sorted(slices.Values(lossless))
 		for _, first := range scheds.Strict() {
 			behind := lists.Where(lossless, func(c int) bool { return c != first && (scheds[c].Type != "strict" || c < first) })
 			if len(behind) == 0 {
@@ -64,10 +62,10 @@ func (p *parser) starving(s *Scenario, overrides []fileOverride) {
 			}
 		}
 	}
-	warn("scheduler", s.Sched)
+	warn("scheduler", s.Sched, s.Lossless())
 	for i, o := range overrides {
 		for _, own := range o.Scheduler {
-			warn(fmt.Sprintf("topology.overrides[%d].scheduler", i), own.Over(s.Sched))
+			warn(fmt.Sprintf("topology.overrides[%d].scheduler", i), own.Over(s.Sched), s.Lossless())
 		}
 	}
 }

@@ -69,6 +69,7 @@ func TestSeveralFaults(t *testing.T) {
 		{"from: d, to: b}", "from: d, to: b, to_nic: 1}", "x.yaml:10: flows[1].to_nic: 1: b has one address at all of its NICs, and the switches choose by which one the flow gets there"},
 		{"shared_address: [a, b]", "shared_address: [a, e]", `x.yaml:5: topology.shared_address[1]: no host of the list hosts is called "e"`},
 		{"duration: 10ms", "duration: 10ms\ndead: [b]", `x.yaml:13: dead: "b" has several links: a dead host has one, and its switch floods what is for it`},
+		{"  rate: 10Gbit/s", "  rate: 10Gbit/s\n  ports: [{link: s1--a, lossless: [3]}]", "x.yaml:8: topology.ports[0]: a has several NICs, which all pause alike, as the key pfc says; write at: s1 for the other end alone"},
 		{"duration: 10ms", "duration: 10ms\nrewire: 1", `unknown key "rewire"`},
 		{"s2--b,", "s1--b,", `host "b" has two links to "s1": with one address at all links, each leads to another switch`},
 	} {

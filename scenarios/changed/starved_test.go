@@ -10,7 +10,6 @@ import (
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/sim/simtest"
-	"softswitch/topo"
 )
 
 // withAll plays a scenario with a detector of the catalog.
@@ -39,11 +38,11 @@ func TestNobodyStarvesByWeights(t *testing.T) {
 // waits, and one of the two lets the other pass where they share.
 func TestStarvedAtOnePort(t *testing.T) {
 	s := parse(t, "starved")
-	s.PortSched = nil
 	strict := s.Sched
 	s.Sched = nil
 	link, _ := s.Fabric.Link("s2--s3")
-	s.PortSched = map[topo.End]config.Scheds{s.Fabric.Links[link].A: strict}
+	s.Ports = make(scenario.PerEnd[scenario.Port], len(s.Fabric.Links))
+	s.Ports[link].A.Sched = strict
 	v := simulate(t, s)
 	if len(v.Starved) != 1 || v.Starved[0].Node != "s2" || v.Starved[0].Port != "to-s3" || v.Starved[0].Priority != 3 {
 		t.Errorf("starved: %+v, want priority 3 at s2 to-s3 alone", v.Starved)
