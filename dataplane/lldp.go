@@ -89,21 +89,26 @@ func (s *Switch) receiveLLDP(in unit.Port, f *buffer.Frame) {
 	s.tellLLDP(in)
 }
 
-// transmitLLDP lends the frame of LLDP that is due.
-func (s *Switch) transmitLLDP(out unit.Port, fs []*buffer.Frame) (n int) {
+// transmitLLDP forgets who was not heard for too long, lends the frame of LLDP that is due, and says when
+// there is something to do again.
+func (s *Switch) transmitLLDP(out unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
 	p := &s.ports[out]
-	if len(fs) == 0 || !p.lldp.Due(s.now) || !p.wire.Ready(s.now) {
-		return 0
+	p.lldp.Tick(s.now)
+	s.tellLLDP(out)
+	if len(fs) > 0 && p.lldp.Due(s.now) && p.wire.Ready(s.now) {
+		f := s.pool.Get()
+		if f == nil {
+			panic("dataplane: no slot for a frame of LLDP: the reserve is gone")
+		}
+		f.Control, f.Data = true, p.lldp.Append(s.now, f.Data[:0])
+		f.Len = len(f.Data)
+		p.wire.Send(p.cfg.Rate.FrameTime(f.Len))
+		fs[0], n = f, 1
 	}
-	f := s.pool.Get()
-	if f == nil {
-		panic("dataplane: no slot for a frame of LLDP: the reserve is gone")
+	if p.lldp.Due(s.now) { // the wire is busy, or there was no room
+		return n, max(s.now, unit.NextTick(p.wire.At(), s.cfg.Granularity))
 	}
-	f.Control, f.Data = true, p.lldp.Append(s.now, f.Data[:0])
-	f.Len = len(f.Data)
-	p.wire.Send(p.cfg.Rate.FrameTime(f.Len))
-	fs[0] = f
-	return 1
+	return n, p.lldp.Next()
 }
 
 // tellLLDP logs what has changed of the far end of a port.

@@ -34,18 +34,15 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 	if p.auth != nil {
 		next = min(next, s.sendChallenge(out))
 	}
-	if p.lldp != nil {
-		p.lldp.Tick(now)
-		s.tellLLDP(out)
-	}
 	p.wire.Begin(now, p.cfg.Rate, s.cfg.Granularity)
 	// Pauses do not wait for data: what arrives until they take effect is what headroom is for.
 	n = s.transmitControl(out, fs)
 	if p.lldp != nil {
-		n += s.transmitLLDP(out, fs[n:])
+		k, at := s.transmitLLDP(out, fs[n:])
+		n, next = n+k, min(next, at)
 	}
 	n += s.transmitData(out, fs[n:])
-	if p.control.n > 0 || p.sendable() != 0 || p.lldp != nil && p.lldp.Due(now) {
+	if p.control.n > 0 || p.sendable() != 0 {
 		// A driver that comes late for this may catch up (package pacer); an idle port saves
 		// nothing up.
 		p.wire.Wait()
@@ -62,9 +59,6 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 		// Asked after all that may have moved it. Work compares what comes later with this.
 		s.armed = s.detector.Deadline()
 		next = min(next, s.armed)
-	}
-	if p.lldp != nil && !p.lldp.Due(now) {
-		next = min(next, p.lldp.Next())
 	}
 	return n, min(next, s.nextRefresh(out))
 }
