@@ -278,6 +278,22 @@ func (s *started) end() result {
 	return result{code: code, stdout: s.said.String()}
 }
 
+// letRun waits until the command has run for so long, or has ended.
+func (s *started) letRun(d time.Duration) {
+	over := time.After(d)
+	for {
+		select {
+		case line, more := <-s.lines:
+			if !more {
+				return
+			}
+			s.said.WriteString(line)
+		case <-over:
+			return
+		}
+	}
+}
+
 // signal signals the command.
 func (s *started) signal(sig os.Signal) {
 	s.b.Helper()

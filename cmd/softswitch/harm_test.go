@@ -161,7 +161,7 @@ func (h *harmed) harmed(kind harm, at time.Duration) bool {
 		args = append(args, "--pcap", filepath.Join(h.runDir, "pcap"))
 	}
 	h.run = h.start(h.command(args...))
-	time.Sleep(at) // the moment is random: it is at no event
+	h.run.letRun(at) // the moment is random: it is at no event but the end
 	done := kind.do(h)
 	r := h.run.end()
 	for _, name := range []string{"rest", "pcap"} {
