@@ -83,7 +83,7 @@ func (w *wiring) aggregate(a Aggregation) (pair [2]int, err error) {
 	c := w.cables[first]
 	x, y := w.f.Nodes[c.a], w.f.Nodes[c.z]
 	if x.Kind != Switch || y.Kind != Switch {
-		return pair, fmt.Errorf("link %s leads to a host, which has one link; links between two switches act as one", a.Link)
+		return pair, fmt.Errorf("link %s leads to a host; links between two switches act as one", a.Link)
 	}
 	pair = nodePair(c.a, c.z)
 	n := 0
