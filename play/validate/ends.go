@@ -11,13 +11,13 @@ import (
 // node is what a file of a switch or a host says of its ends of links.
 type node struct {
 	file     string
-	lossless unit.PrioritySet
+	pfc      config.PFC
 	ports    []config.Port
 	stations map[unit.MAC]int // the port of each, as a switch's file has it
 }
 
 func nodeOfSwitch(name string, s *config.Switch) *node {
-	n := &node{file: name, lossless: setOf(s.PFC.Lossless), ports: s.Ports, stations: map[unit.MAC]int{}}
+	n := &node{file: name, pfc: s.PFC, ports: s.Ports, stations: map[unit.MAC]int{}}
 	for _, m := range s.MAC {
 		n.stations[m.MAC] = m.Port
 	}
@@ -25,11 +25,12 @@ func nodeOfSwitch(name string, s *config.Switch) *node {
 }
 
 func nodeOfHost(name string, h *config.Host) *node {
-	return &node{file: name, lossless: setOf(h.PFC.Lossless), ports: []config.Port{h.Port}}
+	return &node{file: name, pfc: h.PFC, ports: h.Ports()}
 }
 
-func setOf(priorities []int) (s unit.PrioritySet) {
-	for _, c := range priorities {
+// lossless are the lossless priorities of a port.
+func (n *node) lossless(port int) (s unit.PrioritySet) {
+	for _, c := range n.pfc.LosslessAt(n.ports[port]) {
 		s.Add(unit.Priority(c))
 	}
 	return s
@@ -63,16 +64,13 @@ func (all Files) TellMismatches() {
 
 // mismatches are the warnings of n's links to far.
 func (n *node) mismatches(far *node) (warnings []string) {
-	if n.lossless == far.lossless {
-		return nil
-	}
-	for _, p := range far.ports {
+	for k, p := range far.ports {
 		if p.MAC == 0 {
 			continue
 		}
-		if i := n.faces(p.MAC); i >= 0 {
+		if i := n.faces(p.MAC); i >= 0 && n.lossless(i) != far.lossless(k) {
 			warnings = append(warnings, strictyaml.NewDoc(n.file).At("pfc.lossless", fmt.Sprintf(
-				"%s here, and %s in %s, the far end of port %s: what one end takes for lossless the other may drop", n.lossless, far.lossless, far.file, n.ports[i].Name)).String())
+				"%s here, and %s in %s, the far end of port %s: what one end takes for lossless the other may drop", n.lossless(i), far.lossless(k), far.file, n.ports[i].Name)).String())
 		}
 	}
 	return warnings

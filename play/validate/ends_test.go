@@ -35,3 +35,27 @@ func TestMismatches(t *testing.T) {
 		}
 	}
 }
+
+// TestMismatchesOfPorts: what is lossless at the port itself counts, at both ends.
+func TestMismatchesOfPorts(t *testing.T) {
+	file := func(name, id, mac, far, own string) validate.File {
+		return validate.Check(name, []byte(`{name: `+name+`, id: `+id+`, pfc: {lossless: [3, 4]}, ports: [{name: a, mac: "`+mac+`", peer: switch, peer_mac: "`+far+`"`+own+`}]}`))
+	}
+	for _, c := range []struct {
+		one, two string
+		warnings int
+	}{
+		{"", "", 0},
+		{", lossless: [2, 3]", "", 2},
+		{", lossless: [2, 3]", ", lossless: [2, 3]", 0},
+	} {
+		all := validate.Files{
+			file("s1", "1", "02:00:00:00:01:00", "02:00:00:00:02:00", c.one),
+			file("s2", "2", "02:00:00:00:02:00", "02:00:00:00:01:00", c.two),
+		}
+		all.TellMismatches()
+		if n := len(all[0].Warnings) + len(all[1].Warnings); n != c.warnings || !all[0].OK || !all[1].OK {
+			t.Errorf("%q and %q: %d warnings, want %d: %v %v", c.one, c.two, n, c.warnings, all[0].Warnings, all[0].Faults)
+		}
+	}
+}
