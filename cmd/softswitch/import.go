@@ -54,11 +54,11 @@ Exit status: 0 done; 2 not done: all errors are reported.`,
 			if err != nil {
 				return err
 			}
-			text, err := importer.SONiC(strings.TrimSuffix(filepath.Base(name), ".json"), files)
+			made, err := importer.SONiC(strings.TrimSuffix(filepath.Base(name), ".json"), files)
 			if err != nil {
 				err = fmt.Errorf("%s: %w", args[0], err)
 			}
-			return printImported(args[0], text, err)
+			return printImported(args[0], made, err)
 		},
 	}
 }
@@ -92,7 +92,7 @@ Exit status: 0 done; 2 not done: the error is reported.`,
 				flows = &files[1]
 			}
 			text, err := importer.HPCC(stem(args[0]), files[0], flows)
-			return printImported(args[0], text, err)
+			return printImported(args[0], importer.Imported{Text: text}, err)
 		},
 	}
 }
@@ -154,7 +154,7 @@ func importGraph(rate *string, most int64, of func(name, file string, data []byt
 			return err
 		}
 		text, err := of(stem(args[0]), args[0], data, r)
-		return printImported(args[0], text, err)
+		return printImported(args[0], importer.Imported{Text: text}, err)
 	}
 	return c
 }
@@ -174,16 +174,19 @@ func linkRate(text string) (unit.Rate, error) {
 // stem returns the name of a file without its folder and extension.
 func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 
-// printImported prints text, the scenario converted from the file from, if it is valid. err is the
-// error of the conversion.
-func printImported(from string, text []byte, err error) error {
+// printImported prints the scenario made of the file from, if it is valid, and on standard error how much of
+// the file is not used. err is the error of the conversion.
+func printImported(from string, made importer.Imported, err error) error {
 	if err != nil {
 		return err
 	}
-	if _, err := load.Scenario(from, text); err != nil {
+	if _, err := load.Scenario(from, made.Text); err != nil {
 		return fmt.Errorf("the scenario that comes of %s is not good: %w", from, err)
 	}
-	_, err = os.Stdout.Write(text)
+	if unused := made.UnusedWords(); unused != "" {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", from, unused)
+	}
+	_, err = os.Stdout.Write(made.Text)
 	return err
 }
 

@@ -93,12 +93,12 @@ func (r *sonicReader) notef(format string, args ...any) {
 
 // SONiC is a scenario file called name, of the fabric of these switches. The error has
 // a line for each fault.
-func SONiC(name string, files []SONiCFile) ([]byte, error) {
+func SONiC(name string, files []SONiCFile) (Imported, error) {
 	if len(files) == 0 {
-		return nil, errors.New("no file: want a NAME.json for each switch")
+		return Imported{}, errors.New("no file: want a NAME.json for each switch")
 	}
 	if len(files) > maxSwitches {
-		return nil, fmt.Errorf("%d files: at most %d switches", len(files), maxSwitches)
+		return Imported{}, fmt.Errorf("%d files: at most %d switches", len(files), maxSwitches)
 	}
 	r := sonicReader{byName: map[string]*configDB{}}
 	for _, f := range files {
@@ -130,11 +130,11 @@ func SONiC(name string, files []SONiCFile) ([]byte, error) {
 	qos := r.qos(fabric)
 	qos.mtu = r.mtu(fabric, qos.profile)
 	if err := errors.Join(r.faults...); err != nil {
-		return nil, err
+		return Imported{}, err
 	}
 	r.headroom(fabric, qos)
 	r.unused(qos.profile)
-	return r.text(name, fabric, lags, qos), nil
+	return Imported{Text: r.text(name, fabric, lags, qos)}, nil
 }
 
 // texts makes texts of the fields of c that are none, as SONiC does where it loads a file: of a number its

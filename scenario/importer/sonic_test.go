@@ -43,15 +43,15 @@ func sonicClos(t testing.TB, edits ...string) (files []importer.SONiCFile) {
 
 func sonicImported(t *testing.T, files []importer.SONiCFile) (string, *scenario.Plan) {
 	t.Helper()
-	text, err := importer.SONiC("clos", files)
+	made, err := importer.SONiC("clos", files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := load.Plan("clos.yaml", text, load.Instead{})
+	plan, err := load.Plan("clos.yaml", made.Text, load.Instead{})
 	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatalf("%v\n%s", err, made.Text)
 	}
-	return string(text), plan
+	return string(made.Text), plan
 }
 
 // TestClos: four switches, one of an older release, come out as a known file, and its plan
@@ -237,15 +237,15 @@ func FuzzSONiC(f *testing.F) {
 	f.Add(pair[0].Data, pair[1].Data)
 	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "h"}}, "PORT_QOS_MAP": {"e": {"pfc_enable": "3"}}, "BUFFER_PG": {"e|3": {"profile": "p"}}, "BUFFER_PROFILE": {"p": {"xoff": "1"}}}`), []byte(`null`))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		text, err := importer.SONiC("fuzz", []importer.SONiCFile{{Switch: "a", Data: a}, {Switch: "b", Data: b}})
+		made, err := importer.SONiC("fuzz", []importer.SONiCFile{{Switch: "a", Data: a}, {Switch: "b", Data: b}})
 		if err != nil {
 			if len(err.Error()) == 0 {
 				t.Error("an error without words")
 			}
 			return
 		}
-		if _, err := load.Scenario("fuzz.yaml", text); err != nil && (strings.Contains(err.Error(), "unknown key") || strings.Contains(err.Error(), "not YAML") || strings.Contains(err.Error(), "given twice")) {
-			t.Errorf("%v\n%s", err, text)
+		if _, err := load.Scenario("fuzz.yaml", made.Text); err != nil && (strings.Contains(err.Error(), "unknown key") || strings.Contains(err.Error(), "not YAML") || strings.Contains(err.Error(), "given twice")) {
+			t.Errorf("%v\n%s", err, made.Text)
 		}
 	})
 }

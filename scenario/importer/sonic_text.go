@@ -133,9 +133,6 @@ func rate(mbit int) string {
 	return strconv.Itoa(mbit) + "Mbit/s"
 }
 
-// width is how long lines of lists are.
-const width = 100
-
 // list writes a list of names over several lines.
 func list(b *strings.Builder, key string, names []string) {
 	line := "  " + key + ": ["

@@ -1,0 +1,272 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"softswitch/internal/lists"
+	"softswitch/unit"
+)
+
+// Imported is a scenario that was made of other programs' files.
+type Imported struct {
+	Text []byte // the scenario file; the comments at its head are what Told says
+	// Told is what a reader has to know, a paragraph each: what is supposed, what differs, what is not used.
+	Told []string
+	// Unused counts the fields and tables of the files that are not used. Told names each.
+	Unused int
+}
+
+// ledger is what becomes of every field of a format, by table: PORT of a config_db.json, node of a topology.
+type ledger map[string]fields
+
+// fields is what becomes of the fields of a table. Names have spaces between; "*" is every field that the
+// table does not name.
+type fields struct {
+	used string
+	// told is what could matter, and a scenario cannot say: why, by names.
+	told reasons
+	// idle is what has no effect on frames: why, by names.
+	idle reasons
+	// all is why no field of the table has an effect on frames; "" if it has fields that do.
+	all string
+}
+
+// reasons are the names of fields, and why these are not used: a sentence without a period.
+type reasons [][2]string
+
+// find returns the reason for a field; false if no names have it.
+func (r reasons) find(field string) (reason string, ok bool) {
+	for _, one := range r {
+		if has(one[0], field) {
+			return one[1], true
+		}
+	}
+	return "", false
+}
+
+func has(names, field string) bool { return slices.Contains(strings.Fields(names), field) }
+
+// fate is what becomes of a field, in the order in which the head of a scenario tells it.
+type fate uint8
+
+const (
+	isUnknown fate = iota // no table has it
+	isTold
+	isIdle
+	isUsed
+)
+
+// of finds out what becomes of a field of a table, and why.
+func (l ledger) of(table, field string) (fate, string) {
+	f, ok := l[table]
+	switch {
+	case !ok:
+		return isUnknown, ""
+	case f.all != "":
+		return isIdle, f.all
+	}
+	for _, name := range []string{field, "*"} {
+		if has(f.used, name) {
+			return isUsed, ""
+		}
+		if why, ok := f.told.find(name); ok {
+			return isTold, why
+		}
+		if why, ok := f.idle.find(name); ok {
+			return isIdle, why
+		}
+	}
+	return isUnknown, ""
+}
+
+// sighting is the places where something was seen: the first, and how many.
+type sighting struct {
+	first string
+	count int
+}
+
+func (s *sighting) String() string {
+	if s.count > 1 {
+		return fmt.Sprintf("%s and %d more", s.first, s.count-1)
+	}
+	return s.first
+}
+
+// sightings are those of things by their words, in the order in which they came.
+type sightings struct {
+	keys []string
+	of   map[string]*sighting
+}
+
+func (s *sightings) add(key, place string) {
+	if s.of == nil {
+		s.of = map[string]*sighting{}
+	}
+	at := s.of[key]
+	if at == nil {
+		at = &sighting{first: place}
+		s.of[key], s.keys = at, append(s.keys, key)
+	}
+	at.count++
+}
+
+// tally collects what the reader of a scenario is told of the files that it was made of.
+type tally struct {
+	ledger ledger
+	notes  sightings
+	unused lists.Groups[outcome, *sightings] // fields that are not used; each outcome has one
+}
+
+// outcome is what becomes of a field, and why.
+type outcome struct {
+	fate fate
+	why  string
+}
+
+// see looks a field of a table up in the ledger, and keeps it if it is not used. place is where it is.
+func (t *tally) see(table, field, place string) {
+	what, why := t.ledger.of(table, field)
+	if what == isUsed {
+		return
+	}
+	name := quoted(table) + "." + quoted(field)
+	if t.ledger[table].all != "" || field == "" {
+		name = quoted(table)
+	}
+	group := outcome{what, why}
+	if t.unused.Of[group] == nil {
+		t.unused.Add(group, new(sightings))
+	}
+	t.unused.Of[group][0].add(name, place)
+}
+
+// tell notes a sentence without a period.
+func (t *tally) tell(format string, args ...any) {
+	t.notes.add(fmt.Sprintf(format, args...), "")
+}
+
+// tellAt notes what is the case at a place: of several places that it is told of, the first is named, and
+// how many more there are.
+func (t *tally) tellAt(place, format string, args ...any) {
+	t.notes.add(fmt.Sprintf(format, args...), place)
+}
+
+// maxNames limits the names of fields in a paragraph of a head.
+const maxNames = 60
+
+// told returns the paragraphs: the notes in the order in which they came, then the fields that are not used.
+func (t *tally) told() (all []string) {
+	for _, note := range t.notes.keys {
+		if at := t.notes.of[note]; at.first != "" {
+			note = at.String() + ": " + note
+		}
+		all = append(all, note+".")
+	}
+	for _, group := range slices.SortedFunc(slices.Values(t.unused.Keys), func(a, b outcome) int {
+		return cmp.Or(int(a.fate)-int(b.fate), compareNames(t.first(a), t.first(b)))
+	}) {
+		all = append(all, paragraph(group, t.unused.Of[group][0]))
+	}
+	return all
+}
+
+// first returns the first of the names of fields with an outcome.
+func (t *tally) first(group outcome) string {
+	return slices.MinFunc(t.unused.Of[group][0].keys, compareNames)
+}
+
+// paragraph tells of the fields with an outcome.
+func paragraph(group outcome, seen *sightings) string {
+	names := slices.SortedFunc(slices.Values(seen.keys), compareNames)
+	more := ""
+	if n := len(names) - maxNames; n > 0 {
+		names, more = names[:maxNames], fmt.Sprintf(" and %d more", n)
+	}
+	if group.fate != isIdle { // whose places are of no use
+		names = lists.Map(names, func(name string) string { return fmt.Sprintf("%s (%s)", name, seen.of[name]) })
+	}
+	list := strings.Join(names, ", ") + more
+	switch group.fate {
+	case isUnknown:
+		return "Unknown, and not used: " + list + "."
+	case isTold:
+		return "Not used: " + list + ": " + group.why + "."
+	}
+	return "Without effect on frames: " + list + ": " + group.why + "."
+}
+
+// imported returns the scenario whose file is body behind a head of comments: first, which says what it is
+// made of, and what was told.
+func (t *tally) imported(first string, body []byte) Imported {
+	m := Imported{Told: append([]string{first}, t.told()...)}
+	for _, group := range t.unused.Keys {
+		m.Unused += len(t.unused.Of[group][0].keys)
+	}
+	var b strings.Builder
+	for _, told := range m.Told {
+		comment(&b, told)
+	}
+	m.Text = append([]byte(b.String()), body...)
+	return m
+}
+
+// width is how long lines of lists and comments are.
+const width = 100
+
+// comment writes a paragraph as lines of comments, whatever it has of a file.
+func comment(b *strings.Builder, paragraph string) {
+	paragraph = strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(paragraph, "?"))
+	line := "#"
+	for _, word := range strings.Fields(paragraph) {
+		if len(line)+1+len(word) > width && line != "#" {
+			b.WriteString(line + "\n")
+			line = "#  "
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
+}
+
+// quoted is a name of a file as it can stand in a comment: as it is if it is a word, else in quotes, and
+// not longer than a line.
+func quoted(name string) string {
+	if word(name) && len(name) <= width {
+		return name
+	}
+	if len(name) > width {
+		return strconv.QuoteToASCII(name[:width]) + "..."
+	}
+	return strconv.QuoteToASCII(name)
+}
+
+// word reports whether a name has letters, digits and the signs that names of fields have, alone.
+func word(name string) bool {
+	for _, c := range []byte(name) {
+		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-_.:|/@", c) >= 0) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// UnusedWords returns how many fields are not used, in words; "" if all are used.
+func (m *Imported) UnusedWords() string {
+	if m.Unused == 0 {
+		return ""
+	}
+	is := "are"
+	if m.Unused == 1 {
+		is = "is"
+	}
+	return fmt.Sprintf("%s of the files %s not used; the head of the scenario says which", unit.Count(m.Unused, "field"), is)
+}
