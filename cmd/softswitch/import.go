@@ -64,37 +64,47 @@ Exit status: 0 done; 2 not done: all errors are reported.`,
 }
 
 func importHPCC() *cobra.Command {
-	return &cobra.Command{
-		Use:   "hpcc TOPOLOGY [FLOWS]",
+	var routing string
+	c := &cobra.Command{
+		Use:   "hpcc TOPOLOGY [FLOWS [CONFIG]]",
 		Short: "Make a scenario file of files of HPCC's simulator",
-		Long: `Convert topology.txt and flow.txt of HPCC's simulator, or of a simulator that reads the
-same files, such as SimAI's, to a scenario file and print it: switch N becomes sN, host N
-becomes hN, and flows use transport rc in the priority of their priority group.
+		Long: `Convert topology.txt, flow.txt and config.txt of HPCC's simulator, or of a simulator with such
+files (ns3-rdma, SimAI, PowerTCP, Reverie, ConWeave, astra-sim), to a scenario file and print
+it: switch N becomes sN, host N becomes hN, and flows use transport rc in the priority of
+their priority group.
 
-Comments at the head of the file list settings that a scenario cannot express. The
-scenario lasts twice the time that the hosts' links need for all traffic.
+Used of CONFIG are PFC and buffers (BUFFER_SIZE, USE_DYNAMIC_PFC_THRESHOLD), congestion
+control (CC_MODE 1 and 7) and ECN (KMIN_MAP, KMAX_MAP, PMAX_MAP), PACKET_PAYLOAD_SIZE,
+ERROR_RATE_PER_LINK, LINK_DOWN and SIMULATOR_STOP_TIME. Without the last the scenario lasts
+twice the time that the hosts' links need for all traffic.
+
+Comments at the head of the file list everything that is not used, and settings that a
+scenario cannot express.
 
 Exit status: 0 done; 2 not done: the error is reported.`,
-		Example: "  softswitch import hpcc mix/topology.txt mix/flow.txt > hpcc.yaml && softswitch sim run hpcc.yaml",
-		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
+		Example: "  softswitch import hpcc mix/topology.txt mix/flow.txt mix/config.txt > hpcc.yaml && softswitch sim run hpcc.yaml",
+		Args:    cli.Arguments(cobra.RangeArgs(1, 3)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			defer cli.Reading(args[0])()
-			var files []importer.HPCCFile
+			kind, err := importer.ParseRouting(routing)
+			if err != nil {
+				return fmt.Errorf("--routing: %w", err)
+			}
+			var files []*importer.HPCCFile
 			for _, path := range args {
 				data, err := readAtMost(path, importer.MaxHPCCFile)
 				if err != nil {
 					return err
 				}
-				files = append(files, importer.HPCCFile{Name: path, Data: data})
+				files = append(files, &importer.HPCCFile{Name: path, Data: data})
 			}
-			var flows *importer.HPCCFile
-			if len(files) > 1 {
-				flows = &files[1]
-			}
-			text, err := importer.HPCC(stem(args[0]), files[0], flows)
-			return printImported(args[0], importer.Imported{Text: text}, err)
+			files = append(files, nil, nil)
+			made, err := importer.HPCC(stem(args[0]), importer.HPCCFiles{Topology: *files[0], Flows: files[1], Config: files[2]}, kind)
+			return printImported(args[0], made, err)
 		},
 	}
+	routingFlag(c, &routing)
+	return c
 }
 
 func importGraphML() *cobra.Command {
@@ -103,11 +113,14 @@ func importGraphML() *cobra.Command {
 		Use:   "graphml FILE",
 		Short: "Make a scenario file of a graph in GraphML",
 		Long: `Convert a graph in GraphML, such as those of the Internet Topology Zoo, to a scenario file
-and print it. A node is a host if its type, kind or role is host or server, otherwise a
-switch. If there are no hosts, each switch gets one. The rate of a link is LinkSpeedRaw,
-as in the zoo, or otherwise --rate.
+and print it. A node is a host if its type, kind, role or group is host, server or client;
+otherwise it is a switch. If there are no hosts, switches of a group or with a name of leaf, tor, access
+or edge have one each; if there are none of these either, each switch has one, as a point of
+presence has users of its own. The rate of a link is LinkSpeedRaw, LinkSpeed, or what its
+LinkLabel says, as in the zoo, or otherwise --rate.
 
-Comments at the head of the file list the assumptions made.
+Comments at the head of the file list the assumptions made and what is not used. Loops of one
+node are omitted, and all but the largest part of a graph in pieces.
 
 Exit status: 0 done; 2 not done: the error is reported.`,
 		Example: "  softswitch import graphml Geant2012.graphml --rate 10Gbit/s > geant.yaml && softswitch check geant.yaml",
@@ -118,19 +131,21 @@ Exit status: 0 done; 2 not done: the error is reported.`,
 
 func importContainerlab() *cobra.Command {
 	rate := ""
-	of := func(name, file string, data []byte, r unit.Rate) ([]byte, error) {
-		return importer.Containerlab(strings.TrimSuffix(name, ".clab"), file, data, r)
+	of := func(name, file string, data []byte, want importer.Options) (importer.Imported, error) {
+		return importer.Containerlab(strings.TrimSuffix(name, ".clab"), file, data, want)
 	}
 	c := importGraph(&rate, importer.MaxContainerlabFile, of, &cobra.Command{
 		Use:   "containerlab FILE",
 		Short: "Make a scenario file of a topology of containerlab",
 		Long: `Convert a containerlab topology, a .clab.yml, to a scenario file and print it. Hosts are
 nodes whose label graph-icon or whose group is host, server or client, and nodes of kind
-linux with one link and no other icon; all other nodes are switches. If there are no hosts,
-each switch gets one. Links that leave the lab, such as those to mgmt-net, and nodes
-without a link are omitted.
+linux, with a NIC for each link, unless their icon, group, image or links show that they are
+switches; all other nodes are switches. If there are no hosts, the switches of the edge have
+one each: those of a group or with a name of leaf, tor, access or edge, or else the lowest
+tier of a Clos; if the file does not tell, --hosts or --group has to.
 
-Comments at the head of the file list assumptions and omissions.
+Comments at the head of the file list assumptions and what is not used. Links that leave the
+lab, such as those to mgmt-net, and nodes without a link are omitted.
 
 Exit status: 0 done; 2 not done: the error is reported.`,
 		Example: "  softswitch import containerlab clos.clab.yml --rate 100Gbit/s > clos.yaml && softswitch check clos.yaml",
@@ -141,22 +156,34 @@ Exit status: 0 done; 2 not done: the error is reported.`,
 }
 
 // importGraph makes c convert a file of at most most bytes with of. Links without a rate get rate.
-func importGraph(rate *string, most int64, of func(name, file string, data []byte, rate unit.Rate) ([]byte, error), c *cobra.Command) *cobra.Command {
+func importGraph(rate *string, most int64, of func(name, file string, data []byte, want importer.Options) (importer.Imported, error), c *cobra.Command) *cobra.Command {
+	var routing string
+	var want importer.Options
 	c.Args = cli.Arguments(cobra.ExactArgs(1))
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	c.RunE = func(_ *cobra.Command, args []string) (err error) {
 		defer cli.Reading(args[0])()
-		r, err := linkRate(*rate)
-		if err != nil {
+		if want.Rate, err = linkRate(*rate); err != nil {
 			return err
+		}
+		if want.Routing, err = importer.ParseRouting(routing); err != nil {
+			return fmt.Errorf("--routing: %w", err)
 		}
 		data, err := readAtMost(args[0], most)
 		if err != nil {
 			return err
 		}
-		text, err := of(stem(args[0]), args[0], data, r)
-		return printImported(args[0], importer.Imported{Text: text}, err)
+		made, err := of(stem(args[0]), args[0], data, want)
+		return printImported(args[0], made, err)
 	}
+	c.Flags().StringSliceVar(&want.Hosts, "hosts", nil, "nodes that are hosts: names or patterns such as server*; or all: each switch has a host of its own")
+	c.Flags().StringSliceVar(&want.Groups, "group", nil, "switches that have a host of their own each: groups, or names or patterns of switches")
+	routingFlag(c, &routing)
 	return c
+}
+
+// routingFlag adds --routing to c.
+func routingFlag(c *cobra.Command, routing *string) {
+	c.Flags().StringVar(routing, "routing", "", "how routes come about: bgp, igp or backups (default: what the files suggest)")
 }
 
 // linkRate parses the value of --rate and refuses 0.

@@ -148,11 +148,11 @@ func TestComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := importer.Containerlab("back", file, data, 100_000_000)
+	made, err := importer.Containerlab("back", file, data, importer.Options{Rate: 100_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := load.Scenario("back.yaml", text)
+	s, err := load.Scenario("back.yaml", made.Text)
 	if err != nil || len(s.Fabric.Nodes) != len(l.Nodes) || len(s.Fabric.Links) != len(l.Links) {
 		t.Errorf("%v: %d nodes, %d links; want %d, %d", err, len(s.Fabric.Nodes), len(s.Fabric.Links), len(l.Nodes), len(l.Links))
 	}

@@ -15,6 +15,7 @@ const maxNested = 16
 // (docs/decisions/aliases.md). err is the first fault; behind it everything is empty.
 type clabReader struct {
 	file    string
+	t       *tally
 	root    ast.Node
 	anchors map[string]ast.Node
 	keys    int // that have been read
@@ -30,7 +31,7 @@ type entry struct {
 	at, value ast.Node
 }
 
-func newReader(file string, data []byte) (*clabReader, error) {
+func newReader(file string, data []byte, t *tally) (*clabReader, error) {
 	root, err := strictyaml.Parse(file, data)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func newReader(file string, data []byte) (*clabReader, error) {
 	if root == nil {
 		return nil, fmt.Errorf("%s: empty: want a topology of containerlab, with nodes and links", file)
 	}
-	r := &clabReader{file: file, root: root, anchors: map[string]ast.Node{}}
+	r := &clabReader{file: file, t: t, root: root, anchors: map[string]ast.Node{}}
 	ast.Walk(r, root)
 	return r, r.err
 }

@@ -2,14 +2,13 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"softswitch/unit"
@@ -21,10 +20,12 @@ type graph struct {
 	edges []edge
 }
 
-// graphmlNode is a node; label is "" if it has none.
+// graphmlNode is a node; label is "" if it has none, kinds are the words for what it is.
 type graphmlNode struct {
 	id, label string
-	host      bool
+	kinds     []string
+	hyper     bool
+	line      int
 }
 
 // edge joins nodes a and z; rate is 0 if none is told. One that is only the reverse of another, before
@@ -32,6 +33,7 @@ type graphmlNode struct {
 type edge struct {
 	a, z    int
 	reverse int // if a is -1: of which edge
+	speed   speed
 	rate    unit.Rate
 	line    int
 }
@@ -49,6 +51,7 @@ type told struct {
 type graphmlReader struct {
 	file     string
 	d        *xml.Decoder
+	t        *tally
 	keys     map[string]*graphmlKey // by id
 	key      *graphmlKey            // the one read last
 	told     map[told]bool
@@ -56,66 +59,89 @@ type graphmlReader struct {
 	back     map[[2]int][]int // edges of a directed graph, from z to a, whose reverse has not come
 	directed bool
 	graphs   int
+	loops    []string // places of edges that join a node to itself
+	loop     bool     // the edge read last is one
 	g        graph
 }
 
+// at is place as the head of a scenario has it.
+func (r *graphmlReader) at() string { line, _ := r.d.InputPos(); return fmt.Sprintf("line %d", line) }
+
 func (r *graphmlReader) faultf(format string, args ...any) error {
 	line, _ := r.d.InputPos()
+	return r.faultAt(line, format, args...)
+}
+
+func (r *graphmlReader) faultAt(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s", r.file, line, fmt.Sprintf(format, args...))
 }
 
-func readGraphML(file string, data []byte) (*graph, error) {
-	r := graphmlReader{file: file, d: xml.NewDecoder(bytes.NewReader(data)), keys: map[string]*graphmlKey{}, told: map[told]bool{}, index: map[string]int{}, back: map[[2]int][]int{}}
+func readGraphML(file string, data []byte, t *tally) (*graph, error) {
+	r := graphmlReader{file: file, d: xml.NewDecoder(bytes.NewReader(data)), t: t, keys: map[string]*graphmlKey{}, told: map[told]bool{}, index: map[string]int{}, back: map[[2]int][]int{}}
 	r.d.CharsetReader = func(label string, _ io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("encoding %q: write it as UTF-8", label)
 	}
-	var in []string // elements that are open
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	if len(r.loops) > 0 {
+		t.tellAt(r.loops[0], "%s from a node to itself: left out", unit.Count(len(r.loops), "edge"))
+	}
+	if len(r.g.edges) == 0 {
+		return nil, fmt.Errorf("%s: no edge between two nodes: a fabric has some", file)
+	}
+	if err := r.join(); err != nil {
+		return nil, err
+	}
+	return &r.g, r.fill()
+}
+
+// read reads all elements.
+func (r *graphmlReader) read() error {
+	in := []string{""} // elements that are open
 	for {
 		t, err := r.d.Token()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, r.faultf("not XML: %v", err)
+			return r.faultf("not XML: %v", err)
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			name := t.Name.Local
-			if len(in) == 0 && name != "graphml" {
-				return nil, r.faultf("<%s> where <graphml> should be", name)
-			}
-			in = append(in, name)
-			if name == "data" || name == "default" {
-				in = in[:len(in)-1]
-				err = r.data(in, t)
-			} else {
+			within, name := in[len(in)-1], t.Name.Local
+			switch {
+			case within == "" && name != "graphml":
+				return r.faultf("<%s> where <graphml> should be", clip(name))
+			case name == "data" || name == "default":
+				err = r.data(within, t)
+			case slices.Contains([]string{"graphml", "key", "graph", "node", "edge", "hyperedge", "port"}, name):
+				in = append(in, name)
 				err = r.start(t)
+			default: // what is in it is no matter
+				r.t.see(within, name, r.at())
+				if err = r.d.Skip(); err != nil {
+					err = r.faultf("not XML: %v", err)
+				}
 			}
 			if err != nil {
-				return nil, err
+				return err
 			}
 		case xml.EndElement:
 			in = in[:len(in)-1]
 		}
 	}
-	if len(r.g.edges) == 0 {
-		return nil, fmt.Errorf("%s: no edges: a fabric has some", file)
-	}
-	if err := r.join(); err != nil {
-		return nil, err
-	}
-	if err := r.fill(); err != nil {
-		return nil, err
-	}
-	return &r.g, r.degrees()
 }
 
-// start reads the start of an element that is no data.
+// start reads the start of an element that has others in it.
 func (r *graphmlReader) start(t xml.StartElement) error {
 	switch t.Name.Local {
 	case "key":
-		r.key = &graphmlKey{id: attr(t, "id"), name: attr(t, "attr.name"), of: attr(t, "for")}
+		r.key = &graphmlKey{id: attr(t, "id"), name: cmp.Or(attr(t, "attr.name"), attr(t, "yfiles.type")), of: attr(t, "for")}
 		r.keys[r.key.id] = r.key
+		return nil
+	case "graphml":
+		return nil
 	case "graph":
 		if r.graphs++; r.graphs > 1 {
 			return r.faultf("a second graph: a scenario has one, and none within a node")
@@ -124,17 +150,25 @@ func (r *graphmlReader) start(t xml.StartElement) error {
 	case "node":
 		id := attr(t, "id")
 		if _, twice := r.index[id]; id == "" || twice {
-			return r.faultf("node %q: an id of its own is missing", id)
+			return r.faultf("node %q: an id of its own is missing", clip(id))
 		}
 		if len(r.g.nodes) == graphmlMaxNodes {
-			return r.faultf("more than %d nodes", graphmlMaxNodes)
+			return r.faultf("more than %s", unit.Count(graphmlMaxNodes, "node"))
 		}
 		r.index[id] = len(r.g.nodes)
-		r.g.nodes = append(r.g.nodes, graphmlNode{id: id})
+		line, _ := r.d.InputPos()
+		r.g.nodes = append(r.g.nodes, graphmlNode{id: id, line: line})
 	case "edge":
-		return r.edge(t)
-	case "hyperedge", "port":
+		if err := r.edge(t); err != nil {
+			return err
+		}
+	default:
 		return r.faultf("<%s>: a link of a scenario joins two nodes", t.Name.Local)
+	}
+	for _, a := range t.Attr {
+		if a.Name.Space == "" {
+			r.t.see(t.Name.Local, "@"+a.Name.Local, r.at())
+		}
 	}
 	return nil
 }
@@ -145,15 +179,16 @@ func (r *graphmlReader) edge(t xml.StartElement) error {
 	for i, key := range []string{"source", "target"} {
 		n, ok := r.index[attr(t, key)]
 		if !ok {
-			return r.faultf("%s %q: no node before the edge has this id", key, attr(t, key))
+			return r.faultf("%s %q: no node before the edge has this id", key, clip(attr(t, key)))
 		}
 		ends[i] = n
 	}
-	if ends[0] == ends[1] {
-		return r.faultf("node %q is joined to itself", r.g.nodes[ends[0]].id)
+	if r.loop = ends[0] == ends[1]; r.loop {
+		r.loops = append(r.loops, r.at())
+		return nil
 	}
 	if len(r.g.edges) == maxEdges {
-		return r.faultf("more than %d edges", maxEdges)
+		return r.faultf("more than %s", unit.Count(maxEdges, "edge"))
 	}
 	line, _ := r.d.InputPos()
 	e := edge{a: ends[0], z: ends[1], line: line}
@@ -174,118 +209,125 @@ func (r *graphmlReader) edge(t xml.StartElement) error {
 	return nil
 }
 
-// data reads a data element of what is open last, or the default of a key.
-func (r *graphmlReader) data(in []string, t xml.StartElement) error {
-	var text struct {
-		Text string `xml:",chardata"`
+// data reads a data element of the element within which it is, or the default of a key.
+func (r *graphmlReader) data(within string, t xml.StartElement) error {
+	value, err := r.text()
+	if err != nil {
+		return err
 	}
-	if err := r.d.DecodeElement(&text, &t); err != nil {
-		return r.faultf("not XML: %v", err)
+	if t.Name.Local == "default" {
+		if within == "key" {
+			r.key.usual = value
+		}
+		return nil
 	}
-	value := strings.TrimSpace(text.Text)
-	key := r.keys[attr(t, "key")]
-	switch of := in[len(in)-1]; {
-	case of == "key" && t.Name.Local == "default":
-		r.key.usual = value
-	case key == nil || t.Name.Local != "data":
-	case of == "node" && len(r.g.nodes) > 0:
-		n := len(r.g.nodes) - 1
-		r.told[told{n, key.id}] = true
-		r.putNode(n, key, value)
-	case of == "edge" && len(r.g.edges) > 0:
-		return r.putEdge(len(r.g.edges)-1, key, value)
+	id := attr(t, "key")
+	key := r.keys[id]
+	if key == nil {
+		r.t.see(within, "data of key "+id, r.at())
+		return nil
+	}
+	r.t.see(within, key.name, r.at())
+	switch n, e := len(r.g.nodes)-1, len(r.g.edges)-1; {
+	case within == "node" && n >= 0:
+		r.told[told{n, id}] = true
+		r.putNode(n, key.name, value)
+	case within == "edge" && e >= 0 && !r.loop:
+		r.g.edges[e].speed.put(key.name, value)
 	}
 	return nil
+}
+
+// text reads the text of an element, to its end; of a drawing that of the label in it.
+func (r *graphmlReader) text() (string, error) {
+	var own, label strings.Builder
+	for depth, labelled := 1, 0; depth > 0; {
+		t, err := r.d.Token()
+		if err != nil {
+			return "", r.faultf("not XML: %v", err)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if depth++; t.Name.Local == "NodeLabel" && labelled == 0 && label.Len() == 0 {
+				labelled = depth
+			}
+		case xml.EndElement:
+			if depth == labelled {
+				labelled = 0
+			}
+			depth--
+		case xml.CharData:
+			if depth == 1 {
+				own.Write(t)
+			} else if depth == labelled {
+				label.Write(t)
+			}
+		}
+	}
+	return cmp.Or(strings.TrimSpace(own.String()), strings.TrimSpace(label.String())), nil
 }
 
 // putNode gives node n the value of a key.
-func (r *graphmlReader) putNode(n int, key *graphmlKey, value string) {
-	switch key.name {
-	case "label":
-		r.g.nodes[n].label = value
-	case "type", "kind", "role":
-		r.g.nodes[n].host = r.g.nodes[n].host || strings.EqualFold(value, "host") || strings.EqualFold(value, "server")
+func (r *graphmlReader) putNode(n int, key, value string) {
+	switch node := &r.g.nodes[n]; {
+	case value == "":
+	case key == "label":
+		node.label = value
+	case key == "nodegraphics":
+		node.label = cmp.Or(node.label, value)
+	case key == "hyperedge":
+		node.hyper = value == "1" || strings.EqualFold(value, "true")
+	case has("type kind role group device_type", key):
+		node.kinds = append(node.kinds, value)
 	}
 }
 
-// putEdge gives edge n the value of a key.
-func (r *graphmlReader) putEdge(n int, key *graphmlKey, value string) error {
-	if key.name != "LinkSpeedRaw" {
-		return nil
-	}
-	x, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(x >= 1 && x <= 1e15) {
-		return r.faultf("LinkSpeedRaw: %q is not a rate in bit/s", value)
-	}
-	r.g.edges[n].rate = unit.Rate(math.Round(x))
-	return nil
-}
-
-// fill gives nodes and edges the usual value of each key of which they have none.
-func (r *graphmlReader) fill() error {
-	for _, id := range slices.Sorted(maps.Keys(r.keys)) {
-		key := r.keys[id]
-		if key.usual == "" {
-			continue
+// join gives each edge its rate, or the one that only its reverse has, and takes the reverses out.
+func (r *graphmlReader) join() (err error) {
+	for n := range r.g.edges {
+		e := &r.g.edges[n]
+		if e.rate, err = e.speed.rate(r, e.line); err != nil {
+			return err
 		}
-		for n := range r.g.nodes {
-			if key.isOf("node") && !r.told[told{n, id}] {
-				r.putNode(n, key, key.usual)
-			}
-		}
-		for n, e := range r.g.edges {
-			if key.isOf("edge") && e.rate == 0 {
-				if err := r.putEdge(n, key, key.usual); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// isOf reports whether a key is for nodes, or for edges.
-func (k *graphmlKey) isOf(what string) bool { return k.of == what || k.of == "all" || k.of == "" }
-
-// join gives edges the rate that only their reverse has.
-func (r *graphmlReader) join() error {
-	for _, e := range r.g.edges {
 		if e.a >= 0 || e.rate == 0 {
 			continue
 		}
 		forth := &r.g.edges[e.reverse]
 		if forth.rate != 0 && forth.rate != e.rate {
-			return fmt.Errorf("%s:%d: LinkSpeedRaw is %d, and of the reverse in line %d %d: a link has one rate", r.file, e.line, e.rate, forth.line, forth.rate)
+			return r.faultAt(e.line, "the rate is %s, and of the reverse in line %d %s: a link has one rate", e.rate, forth.line, forth.rate)
 		}
 		forth.rate = e.rate
 	}
+	r.g.edges = slices.DeleteFunc(r.g.edges, func(e edge) bool { return e.a < 0 })
 	return nil
 }
 
-// degrees takes out the reverses of edges, and checks that hosts and switches have as many
-// links as they can.
-func (r *graphmlReader) degrees() error {
-	var edges []edge
-	degree := make([]int, len(r.g.nodes))
-	for _, e := range r.g.edges {
-		if e.a < 0 {
-			continue
-		}
-		edges = append(edges, e)
-		a, z := &r.g.nodes[e.a], &r.g.nodes[e.z]
-		degree[e.a]++
-		degree[e.z]++
-		switch {
-		case a.host && z.host:
-			return fmt.Errorf("%s:%d: %q and %q are hosts: a host is linked to a switch", r.file, e.line, a.id, z.id)
-		case a.host && degree[e.a] > 1 || z.host && degree[e.z] > 1:
-			return fmt.Errorf("%s:%d: a host gets a second link: it has one", r.file, e.line)
-		case degree[e.a] >= unit.MaxPorts || degree[e.z] >= unit.MaxPorts:
-			return fmt.Errorf("%s:%d: a switch gets %d links: at most %d, and one for a host", r.file, e.line, unit.MaxPorts, unit.MaxPorts-1)
+// fill gives nodes the usual value of each key of which they have none, and edges without a rate the usual one.
+func (r *graphmlReader) fill() error {
+	var usual speed
+	for _, id := range slices.Sorted(maps.Keys(r.keys)) {
+		key := r.keys[id]
+		for _, of := range []string{"node", "edge"} {
+			if key.usual == "" || key.of != of && key.of != "all" && key.of != "" {
+				continue
+			}
+			r.t.see(of, key.name, "the default of key "+quoted(id))
+			if of == "edge" {
+				usual.put(key.name, key.usual)
+				continue
+			}
+			for n := range r.g.nodes {
+				if !r.told[told{n, id}] {
+					r.putNode(n, key.name, key.usual)
+				}
+			}
 		}
 	}
-	r.g.edges = edges
-	return nil
+	rate, err := usual.rate(r, 1)
+	for n := range r.g.edges {
+		r.g.edges[n].rate = cmp.Or(r.g.edges[n].rate, rate)
+	}
+	return err
 }
 
 func attr(t xml.StartElement, name string) string {

@@ -1,40 +1,38 @@
 // HPCC makes a scenario of the files of the simulator of HPCC (Li et al., SIGCOMM
-// 2019; github.com/alibaba-edu/High-Precision-Congestion-Control) and of those that came of
-// it, such as SimAI:
+// 2019; github.com/alibaba-edu/High-Precision-Congestion-Control), of ns3-rdma, from which it came
+// (github.com/bobzhuyb/ns3-rdma), and of those that came of it: SimAI (github.com/aliyun/SimAI), PowerTCP and
+// Reverie (github.com/inet-tub/ns3-datacenter), ConWeave, astra-sim:
 //
-//	topology.txt, flow.txt -->  scenario file
+//	topology.txt, flow.txt, config.txt -->  scenario file
 //
-// Both are words between spaces and line ends. A topology is the number of nodes, of
+// All are words between spaces and line ends. A topology is the number of nodes, of
 // switches and of links, the number of each switch, and for each link its two nodes, rate,
-// delay and error rate. Flows are their number, and for each its two hosts, priority group,
-// destination port, size in bytes and start in seconds. What stands behind is a comment.
+// delay and error rate; how many words its first line has tells whose it is. Flows are their number, and for
+// each its two hosts, priority group, destination port, size in bytes and start in seconds. A config.txt has a
+// key and its values in each line. What stands behind is a comment.
 //
-// Read in this order: this file (what comes of the files), hpcc_words.go (reading them).
+// Read in this order: this file (what comes of the files), hpcc_topology.go, hpcc_flows.go, hpcc_config.go (what
+// the files say), hpcc_words.go (reading them).
 //
 // Invariants:
 //   - place: a fault names the file and the line;
 //   - what a scenario cannot say is a fault, or a comment at its head.
 //
-// What it does not do: it reads no config.txt: buffers and congestion control are those of
-// a scenario.
+// What it does not do: it reads no traces and no TCP flows.
 
 package importer
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"softswitch/node/config"
-	"softswitch/topo"
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
-// MaxFile limits a file, in bytes; maxNodes a topology.
-const (
-	MaxHPCCFile  = 16 << 20
-	hpccMaxNodes = 30_000
-)
+// MaxHPCCFile limits a file, in bytes.
+const MaxHPCCFile = 16 << 20
 
 // HPCCFile is a file with its name, which faults carry.
 type HPCCFile struct {
@@ -42,160 +40,128 @@ type HPCCFile struct {
 	Data []byte
 }
 
-// hpccLink is a link between two nodes.
-type hpccLink struct {
-	a, b  int
-	rate  unit.Rate
-	delay unit.Time
-	lossy bool
+// HPCCFiles are the files of an experiment. Flows and Config may be nil.
+type HPCCFiles struct {
+	Topology      HPCCFile
+	Flows, Config *HPCCFile
 }
 
-// flow is a flow; start is in seconds as written, made to begin with the first at 0.
-type flow struct {
-	from, to, priority, size int
-	start                    unit.Time
-}
-
-// fabric is a topology.
-type fabric struct {
-	isSwitch []bool // by node
-	links    []hpccLink
-	of       [][]int // by node: its links
-}
-
-// HPCC is a scenario file called name. flows may be nil. The error is the first fault.
-func HPCC(name string, topology HPCCFile, flows *HPCCFile) ([]byte, error) {
-	f, err := readTopology(topology)
+// HPCC is a scenario file called name, of this routing; "" is that of the simulator. The error is the first
+// fault.
+func HPCC(name string, files HPCCFiles, routing Routing) (Imported, error) {
+	t := &tally{ledger: hpccLedger}
+	f, err := readTopology(files.Topology, t)
 	if err != nil {
-		return nil, err
+		return Imported{}, err
 	}
-	var list []flow
-	if flows != nil {
-		if list, err = readFlows(*flows, f); err != nil {
-			return nil, err
+	var c *hpccConfig
+	if files.Config != nil {
+		if c, err = readConfig(*files.Config, t); err != nil {
+			return Imported{}, err
 		}
 	}
-	return text(name, f, list), nil
+	var p hpccPlan
+	if err := p.payload(c, t); err != nil {
+		return Imported{}, err
+	}
+	var flows []flow
+	if files.Flows != nil {
+		if flows, err = readFlows(*files.Flows, f, p.packet, t); err != nil {
+			return Imported{}, err
+		}
+	}
+	if err := p.read(c, f, flows, t); err != nil {
+		return Imported{}, err
+	}
+	if c == nil {
+		t.tell("Buffers and congestion control are a scenario's defaults, as there is no config.txt; each port has the headroom that its link needs")
+	}
+	of := routing.or(RoutingIGP, "that simulator computes them so")
+	body := text(name, f, flows, &p, of, t)
+	return t.imported(fmt.Sprintf("Made of files of the simulator of %s: switch N is sN, host N is hN. %s.", f.simulator, of), body), nil
 }
 
-func readTopology(file HPCCFile) (*fabric, error) {
-	w := newWords(file)
-	nodes, switches := w.number("the number of nodes", 2, hpccMaxNodes), w.number("the number of switches", 1, hpccMaxNodes)
-	links := w.number("the number of links", 1, 64*hpccMaxNodes)
-	if w.err != nil {
-		return nil, w.err
-	}
-	f := &fabric{isSwitch: make([]bool, nodes), of: make([][]int, nodes)}
-	for range switches {
-		i := w.number("the number of a switch", 0, nodes-1)
-		if w.err == nil && f.isSwitch[i] {
-			w.faultf("switch %d is in the list already", i)
-		}
-		if w.err != nil {
-			return nil, w.err
-		}
-		f.isSwitch[i] = true
-	}
-	for range links {
-		l := hpccLink{a: w.number("a node of a link", 0, nodes-1), b: w.number("a node of a link", 0, nodes-1)}
-		l.rate, l.delay, l.lossy = w.rate(), w.delay(), w.real("an error rate", 1) > 0
-		for _, i := range []int{l.a, l.b} {
-			if w.err == nil && !f.isSwitch[i] && len(f.of[i]) == topo.MaxNICs {
-				w.faultf("host %d gets another link: a host has at most %d", i, topo.MaxNICs)
-			}
-			if w.err == nil && !f.isSwitch[i] && slices.ContainsFunc(f.of[i], func(k int) bool { return f.links[k].a+f.links[k].b == l.a+l.b }) {
-				w.faultf("host %d gets a second link to one switch: each leads to another one", i)
-			}
-			if w.err == nil {
-				f.of[i] = append(f.of[i], len(f.links))
-			}
-		}
-		if w.err == nil && (l.a == l.b || !f.isSwitch[l.a] && !f.isSwitch[l.b]) {
-			w.faultf("a link from %s to %s: one is between two switches, or a switch and a host", f.name(l.a), f.name(l.b))
-		}
-		if w.err != nil {
-			return nil, w.err
-		}
-		f.links = append(f.links, l)
-	}
-	if w.end(links, "links"); w.err != nil {
-		return nil, w.err
-	}
-	for i, of := range f.of {
-		if len(of) == 0 {
-			return nil, fmt.Errorf("%s: %s has no link", file.Name, f.name(i))
-		}
-	}
-	return f, nil
-}
-
-func readFlows(file HPCCFile, f *fabric) (flows []flow, err error) {
-	w := newWords(file)
-	n := w.number("the number of flows", 0, 1<<24)
-	for range n {
-		var x flow
-		x.from, x.to = w.number("a host", 0, len(f.of)-1), w.number("a host", 0, len(f.of)-1)
-		x.priority = w.number("a priority group", 0, 7)
-		w.number("a port", 0, 65535)
-		x.size = w.number("a size", 1, config.MaxSize)
-		x.start = unit.Time(w.real("a start in seconds", 24*3600)*float64(unit.Second) + 0.5)
-		for _, i := range []int{x.from, x.to} {
-			if w.err == nil && f.isSwitch[i] {
-				w.faultf("a flow of switch %d: flows are between hosts", i)
-			}
-		}
-		if w.err == nil && x.from == x.to {
-			w.faultf("a flow from host %d to itself", x.from)
-		}
-		if w.err != nil {
-			return nil, w.err
-		}
-		flows = append(flows, x)
-	}
-	w.end(n, "flows")
-	return flows, w.err
-}
-
-// name is a node's in the scenario.
-func (f *fabric) name(i int) string {
-	if f.isSwitch[i] {
-		return fmt.Sprintf("s%d", i)
-	}
-	return fmt.Sprintf("h%d", i)
-}
-
-// text is the scenario file.
-func text(name string, f *fabric, flows []flow) []byte {
+// text is the scenario file, without its head.
+func text(name string, f *fabric, flows []flow, p *hpccPlan, routing routes, t *tally) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Made of files of HPCC's simulator: switch N is sN, host N is hN. Routes are shortest paths.\n")
-	if slices.ContainsFunc(f.links, func(l hpccLink) bool { return l.lossy }) {
-		b.WriteString("# Links have error rates there, which a scenario has not.\n")
-	}
 	first, end := hpccSpan(f, flows)
 	if first > 0 {
-		fmt.Fprintf(&b, "# Flows begin %s earlier than there.\n", first)
+		t.tell("Flows begin %s earlier than there", first)
+	}
+	if p.stop > first {
+		end = min(p.stop-first, longestFlows*unit.Second)
+		if in := lists.Where(flows, func(x flow) bool { return x.start-first <= end }); len(in) < len(flows) {
+			t.tell("%s of %d left out: they begin after SIMULATOR_STOP_TIME", unit.Count(len(flows)-len(in), "flow"), len(flows))
+			flows = in
+		}
 	}
 	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
+	writeNodes(&b, f)
+	routing.write(&b)
+	lossy := writeLinks(&b, f, p, t)
+	if p.buffer != "" {
+		fmt.Fprintf(&b, "\nbuffer: %s\n", p.buffer)
+	}
+	if priorities := lossless(flows); len(priorities) > 2 {
+		fmt.Fprintf(&b, "\npfc: {lossless: %s}\n", strings.ReplaceAll(fmt.Sprint(priorities), " ", ", "))
+	}
+	if len(p.congestion) > 0 {
+		fmt.Fprintf(&b, "\ncongestion: {%s}\n", strings.Join(p.congestion, ", "))
+	}
+	writeFlows(&b, f, flows, first, end, p.pathMTU)
+	if d := p.down; d != nil && (d.at < first || d.at-first >= end) {
+		t.tellAt(d.place, "LINK_DOWN is at %s, and the scenario lasts from %s to %s: left out", d.at, first, first+end)
+	} else if d != nil {
+		fmt.Fprintf(&b, "\nevents:\n  - {at: %s, do: fail, link: %q}\n", d.at-first, f.name(d.a)+"--"+f.name(d.b))
+	}
+	fmt.Fprintf(&b, "\nduration: %s\n", end)
+	if lossy {
+		t.tell("Links lose frames, lossless ones too, and the scenario expects that")
+		b.WriteString("\nexpect: {lossless_lost: any}\n")
+	}
+	return []byte(b.String())
+}
+
+// writeNodes writes the nodes that have links. A host with several has one address at all of them, and chooses
+// a NIC by a hash, as there.
+func writeNodes(b *strings.Builder, f *fabric) {
 	for _, kind := range []struct {
 		key string
 		is  bool
 	}{{"switches", true}, {"hosts", false}} {
-		fmt.Fprintf(&b, "  %s:\n", kind.key)
+		fmt.Fprintf(b, "  %s:\n", kind.key)
 		for i, is := range f.isSwitch {
-			if is == kind.is {
-				fmt.Fprintf(&b, "    - %s\n", f.name(i))
+			if is == kind.is && len(f.of[i]) > 0 {
+				fmt.Fprintf(b, "    - %s\n", f.name(i))
 			}
 		}
 	}
 	if several := f.several(); len(several) > 0 {
-		fmt.Fprintf(&b, "  shared_address: [%s]\n", strings.Join(several, ", ")) // as there: a host has one, and chooses a NIC by a hash
+		list(b, "shared_address", several)
 	}
+}
+
+// writeLinks writes the links, and reports whether some lose frames.
+func writeLinks(b *strings.Builder, f *fabric, p *hpccPlan, t *tally) (lossy bool) {
 	b.WriteString("  links:\n")
 	for _, l := range f.links {
-		fmt.Fprintf(&b, "    - %s--%s\n", f.name(l.a), f.name(l.b))
+		fmt.Fprintf(b, "    - %s--%s\n", f.name(l.a), f.name(l.b))
+	}
+	if p.mtu > 0 {
+		fmt.Fprintf(b, "  mtu: %d\n", p.mtu)
+	}
+	loss := func(l hpccLink) string {
+		if l.loss == 0 {
+			l.loss = p.loss
+		}
+		return losses(l.loss, t)
 	}
 	usual := f.usual()
-	fmt.Fprintf(&b, "  rate: %s\n  delay: %s\n", usual.rate, usual.delay)
+	fmt.Fprintf(b, "  rate: %s\n  delay: %s\n", usual.rate, usual.delay)
+	if s := loss(usual); s != "" {
+		fmt.Fprintf(b, "  loss: %s\n", s)
+		lossy = true
+	}
 	head, nth := "  overrides:\n", map[[2]int]int{}
 	for _, l := range f.links {
 		pair := [2]int{min(l.a, l.b), max(l.a, l.b)}
@@ -203,78 +169,18 @@ func text(name string, f *fabric, flows []flow) []byte {
 		if nth[pair]++; nth[pair] > 1 {
 			id = fmt.Sprintf("%s#%d", id, nth[pair])
 		}
+		own := []string{fmt.Sprintf("link: %q", id)}
 		if l.rate != usual.rate || l.delay != usual.delay {
-			fmt.Fprintf(&b, "%s    - {link: %q, rate: %s, delay: %s}\n", head, id, l.rate, l.delay)
+			own = append(own, fmt.Sprintf("rate: %s, delay: %s", l.rate, l.delay))
+		}
+		if s := loss(l); s != loss(usual) {
+			own = append(own, "loss: "+cmp.Or(s, "0%"))
+			lossy = lossy || s != ""
+		}
+		if len(own) > 1 {
+			fmt.Fprintf(b, "%s    - {%s}\n", head, strings.Join(own, ", "))
 			head = ""
 		}
 	}
-	writePriorities(&b, flows)
-	if len(flows) > 0 {
-		b.WriteString("\nflows:\n")
-	}
-	for i, x := range flows {
-		fmt.Fprintf(&b, "  - {name: f%d, from: %s, to: %s, priority: %d, transport: rc, size: %d, start: %s}\n",
-			i+1, f.name(x.from), f.name(x.to), x.priority, x.size, (x.start - first).String())
-	}
-	fmt.Fprintf(&b, "\nduration: %s\n", end)
-	return []byte(b.String())
-}
-
-// writePriorities makes the priority groups of flows lossless, if they are not by themselves.
-func writePriorities(b *strings.Builder, flows []flow) {
-	priorities := []int{3, 4}
-	for _, x := range flows {
-		if !slices.Contains(priorities, x.priority) {
-			priorities = append(priorities, x.priority)
-		}
-	}
-	if len(priorities) > 2 {
-		slices.Sort(priorities)
-		fmt.Fprintf(b, "\npfc: {lossless: %s}\n", strings.ReplaceAll(fmt.Sprint(priorities), " ", ", "))
-	}
-}
-
-// usual is the rate and delay that most links have.
-func (f *fabric) usual() (most hpccLink) {
-	count, best := map[hpccLink]int{}, 0
-	for _, l := range f.links {
-		key := hpccLink{rate: l.rate, delay: l.delay}
-		if count[key]++; count[key] > best {
-			best, most = count[key], key
-		}
-	}
-	return most
-}
-
-// several are the hosts with several links.
-func (f *fabric) several() (names []string) {
-	for i, of := range f.of {
-		if !f.isSwitch[i] && len(of) > 1 {
-			names = append(names, f.name(i))
-		}
-	}
-	return names
-}
-
-// hpccSpan is when the first flow begins, and how long a scenario takes in which each host has
-// twice the time that its link needs for all that it sends or gets, after the last flow
-// has begun: at least 1 ms, at most a day.
-func hpccSpan(f *fabric, flows []flow) (first, end unit.Time) {
-	if len(flows) == 0 {
-		return 0, unit.Second
-	}
-	first, last := flows[0].start, flows[0].start
-	sent, got := make([]float64, len(f.of)), make([]float64, len(f.of))
-	for _, x := range flows {
-		first, last = min(first, x.start), max(last, x.start)
-		sent[x.from] += float64(x.size)
-		got[x.to] += float64(x.size)
-	}
-	longest := 0.0
-	for i := range f.of {
-		rate := float64(f.links[f.of[i][0]].rate)
-		longest = max(longest, 2*8*max(sent[i], got[i])/rate)
-	}
-	const day = 24 * 3600 * unit.Second
-	return first, min(day, last-first+max(unit.Millisecond, unit.Time(min(longest, 24*3600)*1000+1)*unit.Millisecond))
+	return lossy
 }

@@ -12,6 +12,7 @@ import (
 type sketch struct {
 	names                  []string // by node of the file; of those that are left out too
 	switches, hosts, links []string
+	mtu                    int // 0 is the default
 }
 
 // sketchNode is a node of a file; one that is left out may have any name.
@@ -41,20 +42,19 @@ func newSketch(nodes []sketchNode) *sketch {
 	return s
 }
 
-// hostEach gives each switch a host, which the head of the scenario tells.
-func (s *sketch) hostEach(b *strings.Builder) {
-	b.WriteString("# It has no hosts: each switch has one.\n")
-	for i, sw := range s.switches {
+// hostAt gives each of some nodes a host of its own: host0, host1, ...
+func (s *sketch) hostAt(nodes []int) {
+	for i, n := range nodes {
 		host := fmt.Sprintf("host%d", i)
 		for slices.Contains(s.names, host) {
 			host += "x"
 		}
-		s.hosts, s.links = append(s.hosts, host), append(s.links, sw+"--"+host)
+		s.hosts, s.links = append(s.hosts, host), append(s.links, s.names[n]+"--"+host)
 	}
 }
 
-// write begins the scenario of this name: its head, its topology, and the rate of its links.
-func (s *sketch) write(b *strings.Builder, name string, rate fmt.Stringer) {
+// write begins the scenario of this name: its topology, and the rate of its links.
+func (s *sketch) write(b *strings.Builder, name string, rate fmt.Stringer, routing routes) {
 	fmt.Fprintf(b, "name: %q\n\ntopology:\n", name)
 	for _, k := range []struct {
 		key  string
@@ -65,5 +65,45 @@ func (s *sketch) write(b *strings.Builder, name string, rate fmt.Stringer) {
 			fmt.Fprintf(b, "    - %q\n", entry)
 		}
 	}
+	if s.mtu > 0 {
+		fmt.Fprintf(b, "  mtu: %d\n", s.mtu)
+	}
+	routing.write(b)
 	fmt.Fprintf(b, "  rate: %s\n", rate)
+}
+
+// parts tells the parts of a graph of n nodes from each other, by a number for each node. Of two that are
+// joined, both are in one part if through is true of both; else nobody gets from one link to the next there.
+func parts(n int, links [][2]int, through func(node int) bool) []int {
+	at := make([][]int, n)
+	for _, l := range links {
+		if through(l[0]) && through(l[1]) {
+			at[l[0]], at[l[1]] = append(at[l[0]], l[1]), append(at[l[1]], l[0])
+		}
+	}
+	part := make([]int, n) // from 1
+	for i := range n {
+		if part[i] > 0 {
+			continue
+		}
+		part[i] = i + 1
+		for work := []int{i}; len(work) > 0; work = work[1:] {
+			for _, to := range at[work[0]] {
+				if part[to] == 0 {
+					part[to] = i + 1
+					work = append(work, to)
+				}
+			}
+		}
+	}
+	return part
+}
+
+// firstOf lists names, the first eight and how many more there are.
+func firstOf(names []string) string {
+	const most = 8
+	if len(names) > most+1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
