@@ -39,6 +39,7 @@ const (
 	containerlabMaxNodes = 10_000
 	maxLinks             = 100_000
 	maxKeys              = 1_000_000 // of mappings, with those that come of aliases
+	maxMapping           = 20_000    // keys of one mapping
 )
 
 // clabLedger is what becomes of the keys of a lab.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"softswitch/unit"
 )
 
 // lab is what is read of a file.
@@ -46,6 +48,9 @@ var (
 func readContainerlab(file string, data []byte, t *tally) (*lab, error) {
 	if at := template(data); at > 0 {
 		return nil, fmt.Errorf("%s:%d: \"{{\" begins a Go template: import what comes of it, or write its values", file, at)
+	}
+	if at := crowded(data); at > 0 {
+		return nil, fmt.Errorf("%s:%d: more than %s in one mapping", file, at, unit.Count(maxMapping, "key"))
 	}
 	r, err := newReader(file, data, t)
 	if err != nil {

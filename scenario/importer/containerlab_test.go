@@ -311,6 +311,26 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// TestCrowded: a mapping with more keys than the library reads in seconds is refused, in block style and in flow
+// style; many small ones are no crowd.
+func TestCrowded(t *testing.T) {
+	var block, flow, small strings.Builder
+	for i := range 20_001 {
+		fmt.Fprintf(&block, "    n%d:\n", i)
+		fmt.Fprintf(&flow, "    n%d: , m%d: ,\n", i, i)
+		fmt.Fprintf(&small, "    - type: veth\n      mtu: %d\n", i)
+	}
+	for text, want := range map[string]string{
+		"topology:\n  nodes:\n" + block.String():                                 "clos.clab.yml:20003: more than 20000 keys in one mapping",
+		"topology:\n  nodes: {\n" + flow.String() + "  }\n":                      "clos.clab.yml:5003: more than 20000 keys in one mapping",
+		"topology:\n  nodes: {}\n  links:\n" + small.String() + "    - {x: y}\n": "clos.clab.yml:4: 0 endpoints: a link has 2",
+	} {
+		if _, err := lab(text, importer.Roles{}); err == nil || err.Error() != want {
+			t.Errorf("got  %.200v\nwant %s", err, want)
+		}
+	}
+}
+
 // FuzzContainerlab: what comes of a lab is a scenario, or it is told what is wrong with it.
 func FuzzContainerlab(f *testing.F) {
 	f.Add(containerlabClos, "", "")

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -29,6 +30,34 @@ type mapping []entry
 type entry struct {
 	key       string
 	at, value ast.Node
+}
+
+// crowded is the line at which a mapping has more than maxMapping keys, 0 if none has. It is judged by the
+// indentation of lines, before the library reads them, which takes a time that is quadratic in these keys.
+func crowded(data []byte) (line int) {
+	var depths, keys []int // of the mappings that are open: how far their lines are indented, and how many keys they have
+	for text := range strings.Lines(string(data)) {
+		line++
+		body := strings.TrimLeft(text, " ")
+		if strings.TrimSpace(body) == "" || body[0] == '#' {
+			continue
+		}
+		depth := len(text) - len(body)
+		for len(depths) > 0 && (depths[len(depths)-1] > depth || depths[len(depths)-1] == depth && body[0] == '-') {
+			depths, keys = depths[:len(depths)-1], keys[:len(keys)-1]
+		}
+		if len(depths) == 0 || depths[len(depths)-1] < depth {
+			depths, keys = append(depths, depth), append(keys, 0)
+		}
+		n := 1
+		if strings.ContainsAny(body, "{,") {
+			n = strings.Count(body, ":") + strings.Count(body, ",")
+		}
+		if keys[len(keys)-1] += n; keys[len(keys)-1] > maxMapping {
+			return line
+		}
+	}
+	return 0
 }
 
 func newReader(file string, data []byte, t *tally) (*clabReader, error) {

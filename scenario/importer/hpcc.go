@@ -28,6 +28,7 @@ import (
 	"strings"
 
 	"softswitch/internal/lists"
+	"softswitch/internal/strictyaml"
 	"softswitch/unit"
 )
 
@@ -78,6 +79,10 @@ func HPCC(name string, files HPCCFiles, routing Routing) (Imported, error) {
 	}
 	of := routing.or(RoutingIGP, "that simulator computes them so")
 	body := text(name, f, flows, &p, of, t)
+	if len(body) > strictyaml.MaxBytes {
+		return Imported{}, fmt.Errorf("%s and %s make a scenario of %d bytes, and one has at most %d; a lower number at the head of the flows takes the first of them",
+			unit.Count(len(f.links), "link"), unit.Count(len(flows), "flow"), len(body), strictyaml.MaxBytes)
+	}
 	return t.imported(fmt.Sprintf("Made of files of the simulator of %s: switch N is sN, host N is hN. %s.", f.simulator, of), body), nil
 }
 

@@ -238,6 +238,18 @@ func TestHPCCFlows(t *testing.T) {
 	}
 }
 
+// TestHPCCTooLong: flows that make too long a scenario are refused with what to do.
+func TestHPCCTooLong(t *testing.T) {
+	_, err := simulatorFiles("3 1 2\n2\n0 2 40Gbps 1us 0\n1 2 40Gbps 1us 0\n", "70000\n"+strings.Repeat("0 1 3 700 4000 2\n", 70_000), "")
+	if err == nil || !strings.HasPrefix(err.Error(), "2 links and 70000 flows make a scenario of ") || !strings.Contains(err.Error(), "at most 4194304; a lower number") {
+		t.Error(err)
+	}
+	_, err = simulatorFiles("3 1 2\n2\n0 2 40Gbps 1us 0\n1 2 40Gbps 1us 0\n", "100001\n", "")
+	if err == nil || err.Error() != "dir/f.txt:1: 100001 flows: a scenario has at most 100000; a lower number there takes the first" {
+		t.Error(err)
+	}
+}
+
 // hpccSettings is a config.txt with all that is used of one.
 const hpccSettings = `ENABLE_QCN 1 {0: disable}
 USE_DYNAMIC_PFC_THRESHOLD 1

@@ -18,7 +18,7 @@ type Options struct {
 	Routing Routing // "" is what the file suggests
 }
 
-// Roles say which nodes of a file are hosts, and which switches have one.
+// Roles are which nodes of a file are hosts, and which switches have one.
 type Roles struct {
 	// Hosts are names of nodes, or patterns of path.Match: these are the hosts, and all others switches. The
 	// word all gives each switch a host.
