@@ -181,8 +181,8 @@ type Buffer struct {
 	// default 36864, so that XOFF is crossed at 40960 with Size.
 	StaticTh *int `yaml:"static_th,omitempty" schema:"0..1073741824,default=36864"`
 	// DynamicTh replaces StaticTh by alpha x free shared bytes, alpha = 2^n, n
-	// from -7 to 3.
-	DynamicTh *int `yaml:"dynamic_th,omitempty" schema:"-7..3"`
+	// from -8 to 8.
+	DynamicTh *int `yaml:"dynamic_th,omitempty" schema:"-8..8"`
 	// XON is the lowest resume threshold; the XON threshold is max(xon, XOFF threshold
 	// - xon_offset).
 	XON *int `yaml:"xon,omitempty" schema:"0..1073741824,default=0"`

@@ -34,7 +34,14 @@ type fields struct {
 	idle reasons
 	// all is why no field of the table has an effect on frames; "" if it has fields that do.
 	all string
+	// lost is why a scenario can say nothing of the table, which could matter; "" if it can.
+	lost string
+	// spare is why a row of the table is not used that nothing else refers to.
+	spare string
 }
+
+// whole reports whether all fields of the table have one fate, so that its name is enough.
+func (f fields) whole() bool { return f.all != "" || f.lost != "" }
 
 // reasons are the names of fields, and why these are not used: a sentence without a period.
 type reasons [][2]string
@@ -69,6 +76,8 @@ func (l ledger) of(table, field string) (fate, string) {
 		return isUnknown, ""
 	case f.all != "":
 		return isIdle, f.all
+	case f.lost != "":
+		return isTold, f.lost
 	}
 	for _, name := range []string{field, "*"} {
 		if has(f.used, name) {
@@ -135,10 +144,19 @@ func (t *tally) see(table, field, place string) {
 		return
 	}
 	name := quoted(table) + "." + quoted(field)
-	if t.ledger[table].all != "" || field == "" {
+	if t.ledger[table].whole() || field == "" {
 		name = quoted(table)
 	}
-	group := outcome{what, why}
+	t.keep(outcome{what, why}, name, place)
+}
+
+// seeSpare keeps a row of a table that nothing refers to.
+func (t *tally) seeSpare(table, row, place string) {
+	t.keep(outcome{isTold, t.ledger[table].spare}, quoted(table+"|"+row), place)
+}
+
+// keep keeps what is not used, once for all its places.
+func (t *tally) keep(group outcome, name, place string) {
 	if t.unused.Of[group] == nil {
 		t.unused.Add(group, new(sightings))
 	}
@@ -252,7 +270,7 @@ func quoted(name string) string {
 // word reports whether a name has letters, digits and the signs that names of fields have, alone.
 func word(name string) bool {
 	for _, c := range []byte(name) {
-		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-_.:|/@", c) >= 0) {
+		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-_.:,|/@", c) >= 0) {
 			return false
 		}
 	}
