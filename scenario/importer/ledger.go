@@ -93,10 +93,10 @@ func (l ledger) of(table, field string) (fate, string) {
 	return isUnknown, ""
 }
 
-// sighting is the places where something was seen: the first, and how many.
+// sighting is the places where something was seen: the first, the last, and how many.
 type sighting struct {
-	first string
-	count int
+	first, last string
+	count       int
 }
 
 func (s *sighting) String() string {
@@ -121,7 +121,10 @@ func (s *sightings) add(key, place string) {
 		at = &sighting{first: place}
 		s.of[key], s.keys = at, append(s.keys, key)
 	}
-	at.count++
+	if at.count == 0 || at.last != place { // once for all that is alike there
+		at.last = place
+		at.count++
+	}
 }
 
 // tally collects what the reader of a scenario is told of the files that it was made of.

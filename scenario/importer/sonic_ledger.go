@@ -23,15 +23,22 @@ const (
 var sonicLedger = ledger{
 	// The switch, its ports and links.
 	"DEVICE_METADATA": {
-		used: "hostname platform hwsku type bgp_asn default_pfcwd_status buffer_model subtype",
+		used: "hostname platform hwsku type bgp_asn",
 		told: reasons{
 			{"switch_type switch_id max_cores asic_name asic_id sub_role chassis_hostname downstream_subrole asic", chassis},
 			{"default_bgp_status", "routes are there from the start"},
 			{"wcmp_enabled nexthop_group", "ECMP shares evenly"},
 		},
 		idle: reasons{
-			{"storage_device resource_type cluster peer_switch cloudtype region deployment_id slice_type location_type mac", "they are names and roles, which tables for ports express"},
-			{"*", management},
+			{"default_pfcwd_status", "PFC_WD says which ports have a watchdog"},
+			{"buffer_model", "BUFFER_PG says of which ports SONiC computes the profile"},
+			{"subtype storage_device resource_type cluster peer_switch cloudtype region deployment_id slice_type location_type mac", "they are names and roles, which tables for ports express"},
+			{"docker_routing_config_mode frr_mgmt_framework_config synchronous_mode yang_config_validation " +
+				"mgmt_type dhcp_server bgp_adv_lo_prefix_as_128 suppress-fib-pending rack_mgmt_map timezone " +
+				"create_only_config_db_buffers supporting_bulk_counter_groups bgp_router_id ring_thread_enabled " +
+				"t2_group_asns anchor_route_source orch_northbond_dash_zmq_enabled syslog_with_osversion " +
+				"syslog_counter has_sonic_dhcpv4_relay zebra_nexthop use_template_render_for_restore " +
+				"dpu_auto_recovery bmc_if_name bmc_if_addr bmc_addr bmc_net_mask nhg_fib", management},
 		},
 	},
 	"PORT": {
@@ -55,15 +62,15 @@ var sonicLedger = ledger{
 	},
 	"DEVICE_NEIGHBOR_METADATA": {
 		used: "type",
-		idle: reasons{{"*", "type says whether it is a switch"}},
+		idle: reasons{{"cluster hwsku lo_addr lo_addr_v6 mgmt_addr mgmt_addr_v6 deployment_id slice_type resource_type", "type says whether it is a switch"}},
 	},
 	"CABLE_LENGTH": {used: "*"},
 	"PORTCHANNEL": {
 		used: "min_links admin_status",
-		told: reasons{{"members", "PORTCHANNEL_MEMBER has the members"}, {"mtu", "PORT has the mtu of each member"}, {"fallback lacp_key fast_rate system_mac mode tpid", "a LAG of a scenario speaks no LACP"}},
+		told: reasons{{"members mtu", "PORTCHANNEL_MEMBER has the members, and PORT their mtu"}, {"fallback lacp_key fast_rate system_mac mode tpid", "a LAG of a scenario speaks no LACP"}},
 		idle: reasons{{"description", "it is a name"}},
 	},
-	"PORTCHANNEL_MEMBER": {idle: reasons{{"*", "the row says all"}}},
+	"PORTCHANNEL_MEMBER": {},
 	"VLAN_MEMBER":        {idle: reasons{{"tagging_mode", subnets}}},
 	"BREAKOUT_CFG":       {all: "PORT has what comes of a breakout"},
 	"MUX_CABLE": {
@@ -135,11 +142,16 @@ var sonicLedger = ledger{
 
 	// Addresses and routes.
 	"INTERFACE": {all: addresses}, "LOOPBACK_INTERFACE": {all: addresses}, "PORTCHANNEL_INTERFACE": {all: addresses},
-	"VLAN_INTERFACE": {used: "*"}, // its keys have the subnets of hosts
+	"VLAN_INTERFACE": {idle: reasons{{"vrf_name vnet_name nat_zone mpls grat_arp proxy_arp ipv6_use_link_local_only static_anycast_gateway mac_addr loopback_action scope family secondary", addresses}}},
 	"VLAN":           {all: subnets}, "VLAN_SUB_INTERFACE": {lost: "a link has no interfaces of several VLANs"},
 	"MGMT_INTERFACE": {all: management}, "MGMT_PORT": {all: management}, "MGMT_VRF_CONFIG": {all: management},
 	"NEIGH": {all: addresses}, "SAG": {all: addresses}, "VOQ_INBAND_INTERFACE": {all: addresses},
-	"BGP_NEIGHBOR": {used: "name", idle: reasons{{"*", bgpReason}}},
+	"BGP_NEIGHBOR": {idle: reasons{{"asn holdtime keepalive local_addr name nhopself rrclient admin_status peer_group_name local_asn " +
+		"peer_type ebgp_multihop ebgp_multihop_ttl auth_password conn_retry min_adv_interval passive_mode " +
+		"capability_ext_nexthop disable_ebgp_connected_route_check enforce_first_as solo_peer " +
+		"ttl_security_hops bfd bfd_check_ctrl_plane_failure capability_dynamic dont_negotiate_capability " +
+		"enforce_multihop override_capability peer_port shutdown_message strict_capability_match " +
+		"local_as_no_prepend local_as_replace_as", bgpReason}}},
 	"BGP_MONITORS": {all: bgpReason}, "BGP_PEER_RANGE": {all: bgpReason}, "BGP_INTERNAL_NEIGHBOR": {all: bgpReason},
 	"BGP_VOQ_CHASSIS_NEIGHBOR": {all: bgpReason}, "BGP_BBR": {all: bgpReason}, "BGP_SENTINELS": {all: bgpReason},
 	"BGP_GLOBALS": {lost: bgpReason}, "BGP_GLOBALS_AF": {lost: bgpReason}, "BGP_GLOBALS_AF_AGGREGATE_ADDR": {lost: bgpReason},

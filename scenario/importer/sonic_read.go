@@ -49,7 +49,11 @@ func (r *sonicReader) read(c *configDB, data []byte) bool {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = errors.New("it ends in the midst of a table")
 	}
-	line := 1 + bytes.Count(data[:min(int(d.InputOffset()), len(data))], []byte("\n"))
+	at := d.InputOffset()
+	if wrong := new(jsontext.SyntacticError); errors.As(err, &wrong) {
+		at = wrong.ByteOffset
+	}
+	line := 1 + bytes.Count(data[:min(int(at), len(data))], []byte("\n"))
 	r.fault(fmt.Errorf("%s.json:%d: no config_db.json: %s", c.file, line, cut(err.Error())))
 	r.broken = true
 	return false

@@ -168,7 +168,7 @@ func TestSONiCFaults(t *testing.T) {
 		edits []string
 		want  []string
 	}{
-		{[]string{"leaf0", `"DEVICE_METADATA": {`, `"DEVICE_METADATA": [`}, []string{"leaf0.json:2: no config_db.json: "}},
+		{[]string{"leaf0", `"DEVICE_METADATA": {`, `"DEVICE_METADATA": [`}, []string{"leaf0.json:3: no config_db.json: "}},
 		{[]string{"leaf0", `"hostname": "leaf0"`, `"hostname": "tor0"`}, []string{"spine0.json: DEVICE_NEIGHBOR|Ethernet0: it leads to leaf0, a ToRRouter, and there is no leaf0.json"}},
 		{[]string{"leaf0", spine1Port, strings.Replace(spine1Port, "Ethernet0", "Ethernet4", 1)}, []string{
 			"leaf0.json: DEVICE_NEIGHBOR|Ethernet4: it leads to spine1 Ethernet4, which by spine1.json leads to leaf1 Ethernet4",
