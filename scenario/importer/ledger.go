@@ -110,13 +110,21 @@ func (s *sighting) String() string {
 type sightings struct {
 	keys []string
 	of   map[string]*sighting
+	more int // beyond maxKept: those that are only counted
 }
+
+// maxKept limits the things that are kept by their words, whatever a file has.
+const maxKept = 10_000
 
 func (s *sightings) add(key, place string) {
 	if s.of == nil {
 		s.of = map[string]*sighting{}
 	}
 	at := s.of[key]
+	if at == nil && len(s.keys) == maxKept {
+		s.more++
+		return
+	}
 	if at == nil {
 		at = &sighting{first: place}
 		s.of[key], s.keys = at, append(s.keys, key)
@@ -188,6 +196,9 @@ func (t *tally) told() (all []string) {
 		}
 		all = append(all, note+".")
 	}
+	if t.notes.more > 0 {
+		all = append(all, fmt.Sprintf("And %s of other kinds.", unit.Count(t.notes.more, "remark")))
+	}
 	for _, group := range slices.SortedFunc(slices.Values(t.unused.Keys), func(a, b outcome) int {
 		return cmp.Or(int(a.fate)-int(b.fate), compareNames(t.first(a), t.first(b)))
 	}) {
@@ -205,8 +216,8 @@ func (t *tally) first(group outcome) string {
 func paragraph(group outcome, seen *sightings) string {
 	names := slices.SortedFunc(slices.Values(seen.keys), compareNames)
 	more := ""
-	if n := len(names) - maxNames; n > 0 {
-		names, more = names[:maxNames], fmt.Sprintf(" and %d more", n)
+	if n := len(names) + seen.more - maxNames; n > 0 {
+		names, more = names[:min(maxNames, len(names))], fmt.Sprintf(" and %d more", n)
 	}
 	if group.fate != isIdle { // whose places are of no use
 		names = lists.Map(names, func(name string) string { return fmt.Sprintf("%s (%s)", name, seen.of[name]) })
@@ -226,7 +237,7 @@ func paragraph(group outcome, seen *sightings) string {
 func (t *tally) imported(first string, body []byte) Imported {
 	m := Imported{Told: append([]string{first}, t.told()...)}
 	for _, group := range t.unused.Keys {
-		m.Unused += len(t.unused.Of[group][0].keys)
+		m.Unused += len(t.unused.Of[group][0].keys) + t.unused.Of[group][0].more
 	}
 	var b strings.Builder
 	for _, told := range m.Told {

@@ -35,8 +35,8 @@ type configDB struct {
 // share is the row of a port for some of its eight priorities.
 type share struct{ from, to, row string }
 
-// maxFields limits the fields of a file that are kept.
-const maxFields = 500_000
+// maxFields limits the rows and fields of a file, in tables of which some are used.
+const maxFields = 200_000
 
 // read reads the tables of a file into c and looks all of its fields up in the ledger. False if
 // it is no config_db.json.
@@ -64,7 +64,7 @@ type sonicDecoder struct {
 	r *sonicReader
 	c *configDB
 	*jsontext.Decoder
-	fields int // that are kept
+	fields int // so far
 }
 
 // file reads an object of tables. A key with "|" is a row of a table, as Redis has it.
@@ -159,6 +159,9 @@ func (d *sonicDecoder) row(name, key string) error {
 		rows = table{}
 		d.c.tables[name] = rows
 	}
+	if d.fields++; d.fields > maxFields {
+		return fmt.Errorf("more than %d rows and fields", maxFields)
+	}
 	if rows[key] == nil {
 		rows[key] = map[string]string{}
 	}
@@ -167,15 +170,15 @@ func (d *sonicDecoder) row(name, key string) error {
 
 // field reads a field, and looks it up in the ledger.
 func (d *sonicDecoder) field(name, key, field string, to map[string]string) error {
+	if d.fields++; d.fields > maxFields {
+		return fmt.Errorf("more than %d rows and fields", maxFields)
+	}
 	what, _ := d.r.ledger.of(name, field)
 	if what != isUsed {
 		if field != "NULL" { // what Redis has in a row without fields
 			d.r.see(name, field, d.c.file+" "+quoted(key))
 		}
 		return d.SkipValue()
-	}
-	if d.fields++; d.fields > maxFields {
-		return fmt.Errorf("more than %d fields", maxFields)
 	}
 	v, err := d.ReadValue()
 	if err != nil {
