@@ -20,7 +20,16 @@ const (
 	PFCBoth = "both"
 	PFCTx   = "tx" // sends them, and honours none
 	PFCRx   = "rx" // honours them, and sends none
+	// PFCAsymmetric sends those of the lossless priorities, and honours those of all: SONiC's pfc_asym
+	// (sonic-net/SONiC, doc/asymmetric-pfc).
+	PFCAsymmetric = "asymmetric"
 )
+
+// Honours reports whether a port with these lossless priorities honours pauses of priority c, where pfc is
+// what it does with pauses.
+func Honours(pfc string, lossless []int, c unit.Priority) bool {
+	return pfc == PFCAsymmetric || pfc != PFCTx && slices.Contains(lossless, int(c))
+}
 
 // LosslessAt is the lossless priorities of a port, where f is the rest of the file's pfc.
 func (f PFC) LosslessAt(p Port) []int {
