@@ -204,8 +204,8 @@ func (p *parser) checkPorts(s *Scenario) {
 		own := func(is func(Port) bool) bool {
 			return slices.ContainsFunc(s.Ports, func(l Ends[Port]) bool { return is(l.A) || is(l.B) })
 		}
-		if (v.Tags > 0 || v.TTLBand > 0) && own(func(p Port) bool { return p.Lossless != nil }) {
-			p.Faultf("topology.ports", "ports have lossless priorities of their own, and prevention changes the priority of frames: it needs the same ones at all ports")
+		if why := s.lossyForPrevention(); why != "" {
+			p.Faultf("topology.ports", "%s", why)
 		}
 		if (v.Tags > 0 || v.TTLBand > 0 || v.NoFlood) && s.OwnClasses() {
 			p.Faultf("topology.ports", "ports have trust or dscp_map of their own, and prevention marks frames for the next switch: it needs the same ones at all ports")

@@ -51,7 +51,7 @@ func TestPortsAreRefused(t *testing.T) {
 		"dscp_map: {64: 3}}\n":                "ports[0].dscp_map.64: 64: use 0 to 63",
 		"dscp_map: {8: 3}}\ntrust: pcp\n":     "ports[0].dscp_map: the priority of what comes in by the port is that of its 802.1Q tag",
 		"trust: pcp}\nno_flood: true\n":       "ports[0]: trust or dscp_map of its own, and no_flood marks frames",
-		"lossless: [3]}\nttl_band: 20\n":      "ttl_band: 20, and ports have lossless priorities of their own",
+		"lossless: [3]}\nttl_band: 20\n":      "ports[0].lossless: [3], and ttl_band gives frames priorities [3 4], which may come by any port: add [4]",
 		"pfc: none}\n":                        `ports[0].pfc: "none"; use both, tx, rx, asymmetric`,
 		"lossless: [3]}\nlimits: [{port: 0}]": "limits[0].rate",
 	} {
