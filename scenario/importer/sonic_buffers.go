@@ -47,6 +47,9 @@ func (r *sonicReader) buffers(links []sonicLink, q qos) buffers {
 				b.own[e] = p
 			case len(q.of[e]) > 0 && len(e.at.keys("BUFFER_PG")) > 0:
 				b.silent[e] = true
+				if q.asymmetric[e] {
+					r.tellAt(e.String(), "pfc_asym is on: here it honours the pauses of its lossless priorities alone, since it sends none")
+				}
 			}
 		}
 	}

@@ -18,6 +18,8 @@ type qos struct {
 	of       map[end][]int // the lossless priorities of each port
 	codes    map[int][]int // by priority that is lossless somewhere: the code points that most ports map to it
 	maps     map[end]string
+	// asymmetric are the ports that honour the pauses of all priorities.
+	asymmetric map[end]bool
 	most     []end // those that say what most ports have
 }
 
@@ -31,9 +33,9 @@ func (r *sonicReader) qos(links []sonicLink) (q qos) {
 		}
 		ends = append(ends, l.a, l.b)
 	}
-	q.of = map[end][]int{}
+	q.of, q.asymmetric = map[end][]int{}, map[end]bool{}
 	for _, e := range slices.Concat(ends, hosts) {
-		q.of[e] = r.pfc(e)
+		q.of[e], q.asymmetric[e] = r.pfc(e), r.isAsymmetric(e)
 		r.oneNumber(e, q.of[e])
 	}
 	if q.most = ends; len(ends) == 0 {
@@ -100,10 +102,16 @@ func (r *sonicReader) pfc(e end) (priorities []int) {
 		priorities = append(priorities, n)
 	}
 	slices.Sort(priorities)
-	if asym := e.at.field("PORT", e.port, "pfc_asym"); strings.EqualFold(asym, "on") {
-		r.tellAt(e.String(), "pfc_asym is on: SONiC honours pauses of all priorities there, a scenario those of lossless ones")
-	}
 	return slices.Compact(priorities)
+}
+
+// isAsymmetric reports whether a port honours the pauses of all priorities.
+func (r *sonicReader) isAsymmetric(e end) bool {
+	text := e.at.field("PORT", e.port, "pfc_asym")
+	if text != "on" && text != "off" && text != "" {
+		r.faultf(e.at, quoted("PORT|"+e.port), "pfc_asym is %q; want on or off", cut(text))
+	}
+	return text == "on"
 }
 
 // named is the name in a reference, which older releases write "[TABLE|NAME]".

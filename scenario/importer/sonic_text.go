@@ -165,6 +165,9 @@ func writePorts(s *strings.Builder, links []sonicLink, q qos, b buffers, mtu int
 			if m := q.maps[e]; m != "" {
 				text = fmt.Sprintf(", dscp_map: {%s}", m)
 			}
+			if q.asymmetric[e] && !b.silent[e] {
+				text += ", pfc: asymmetric"
+			}
 			return text + b.keys(l, e, mtu)
 		}
 		add := func(at, text string) {
