@@ -113,8 +113,8 @@ func (c Config) Check() error {
 		}
 	}
 	// Chosen: alpha from 1/128 to 8, which shifts by few bits; the key of files has the same bounds.
-	if p.Dynamic && (p.DynamicTh < -7 || p.DynamicTh > 3) {
-		bad("dynamic_th: %d; valid: -7 to 3 (alpha = 2^n)", p.DynamicTh)
+	if p.Dynamic && (p.DynamicTh < -8 || p.DynamicTh > 8) {
+		bad("dynamic_th: %d; valid: -8 to 8 (alpha = 2^n)", p.DynamicTh)
 	}
 	if !p.Dynamic {
 		if p.Threshold() == 0 {

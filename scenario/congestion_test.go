@@ -76,7 +76,7 @@ func TestCongestionRefused(t *testing.T) {
 		"congestion: {times_slower: 0}":                                              `c.yaml:10: congestion.times_slower: 0: use 1 to 1000000`,
 		"congestion: {ecn: {kmin: 30721}}":                                           `c.yaml:10: congestion.ecn.kmin: 30721, and kmax is 30720: marking begins at kmin, so use 0 to kmax`,
 		"congestion: {phantom: {drain: 101}}":                                        `c.yaml:10: congestion.phantom.drain: 101: use 1 to 100`,
-		"congestion: {}\nbuffer: {dynamic_th: -9223372036854775808}":                 "c.yaml:11: buffer.dynamic_th: -9223372036854775808: use -7 to 3",
+		"congestion: {}\nbuffer: {dynamic_th: -9223372036854775808}":                 "c.yaml:11: buffer.dynamic_th: -9223372036854775808: use -8 to 8",
 		"congestion: {}\npfc: {lossless: []}":                                        `c.yaml:10: congestion: there is no lossless priority, so that nothing is marked; name some in pfc.lossless`,
 		"congestion: {ecn: {kmax: 40961}}":                                           "warning: c.yaml:10: congestion.ecn.kmax: 40961 bytes, and a priority group pauses its upstream at 40960: pauses come before every frame is marked; use at most that, or a higher buffer.static_th",
 		"congestion: {ecn: {kmax: 20000}}\nbuffer: {static_th: 8192}":                "warning: c.yaml:10: congestion.ecn.kmax: 20000 bytes, and a priority group pauses its upstream at 12288: pauses come before every frame is marked; use at most that, or a higher buffer.static_th",

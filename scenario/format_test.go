@@ -284,7 +284,7 @@ expect: {detected: either}
 		{"detected: either", "detected: maybe"},
 		{"expect:", "detector: itzy\nexpect:"},
 		{"expect:", "expect_for: {itzy: {detected: true}}\nexpect:"},
-		{"expect:", "buffer: {dynamic_th: 4}\nexpect:"},
+		{"expect:", "buffer: {dynamic_th: 9}\nexpect:"},
 		{"expect:", "pfc: {lossless: [8]}\nexpect:"},
 		{"expect:", "prevention: {limits: [{at: s1, port: h1, rate: 1Mbit/s}]}\nexpect:"},
 	} {

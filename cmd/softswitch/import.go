@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
+	"softswitch/internal/lists"
 	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
 	"softswitch/unit"
@@ -25,18 +26,20 @@ func importCommand() *cobra.Command {
 }
 
 func importSONiC() *cobra.Command {
-	return &cobra.Command{
+	by := ""
+	c := &cobra.Command{
 		Use:   "sonic DIR|FILE",
 		Short: "Make a scenario file of SONiC switches",
 		Long: `Convert the configurations of SONiC switches to a scenario file and print it. DIR contains
 the config_db.json of each switch as NAME.json; FILE is one such file. DEVICE_NEIGHBOR gives
 the links, CABLE_LENGTH the cables, PORT the speeds and mtu, PORT_QOS_MAP the lossless
-priorities, BUFFER_PG the buffers. If SONiC computes a port's headroom, the scenario gets what
-the link needs. A neighbour without a file becomes a host.
+priorities, BUFFER_PG the buffers, QUEUE the schedulers and marks, PFC_WD the watchdog. If SONiC
+computes a port's headroom, so does this for the platforms that it knows; others get what the
+link needs. A neighbour without a file is a host, and so is what is at a port of a VLAN, or
+at any port of a switch alone, that has no DEVICE_NEIGHBOR.
 
-Both switches of a link must agree on it, and all switches on the priorities that they pause.
-Comments at the head of the file list settings that a scenario cannot express, and tables
-that are not used.
+Both switches of a link must agree on it. Comments at the head of the file list what a
+scenario cannot express, and every field that is not used, with the reason.
 
 Exit status: 0 done; 2 not done: all errors are reported.`,
 		Example: "  softswitch import sonic configs/ > fabric.yaml && softswitch check fabric.yaml\n  softswitch import sonic leaf1.json | softswitch validate -",
@@ -46,6 +49,10 @@ Exit status: 0 done; 2 not done: all errors are reported.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			defer cli.Reading(args[0])()
+			routing, err := importedRouting(by)
+			if err != nil {
+				return err
+			}
 			files, err := readSONiC(args[0])
 			if err != nil {
 				return err
@@ -54,13 +61,32 @@ Exit status: 0 done; 2 not done: all errors are reported.`,
 			if err != nil {
 				return err
 			}
-			made, err := importer.SONiC(strings.TrimSuffix(filepath.Base(name), ".json"), files)
+			made, err := importer.SONiC(strings.TrimSuffix(filepath.Base(name), ".json"), files, routing)
 			if err != nil {
 				err = fmt.Errorf("%s: %w", args[0], err)
 			}
 			return printImported(args[0], made, err)
 		},
 	}
+	routingFlag(c, &by)
+	return c
+}
+
+// routingFlag gives c the flag --routing, which importedRouting reads.
+func routingFlag(c *cobra.Command, by *string) {
+	c.Flags().StringVar(by, "routing", "", "where routes come from: bgp, igp or backups (default: what the files suggest)")
+	c.RegisterFlagCompletionFunc("routing", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return lists.Map(importer.Routings, func(r importer.Routing) string { return string(r) }), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// importedRouting reads the value of --routing.
+func importedRouting(by string) (importer.Routing, error) {
+	routing, err := importer.ParseRouting(by)
+	if err != nil {
+		return "", fmt.Errorf("--routing: %w", err)
+	}
+	return routing, nil
 }
 
 func importHPCC() *cobra.Command {
@@ -86,9 +112,9 @@ Exit status: 0 done; 2 not done: the error is reported.`,
 		Args:    cli.Arguments(cobra.RangeArgs(1, 3)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			defer cli.Reading(args[0])()
-			kind, err := importer.ParseRouting(routing)
+			kind, err := importedRouting(routing)
 			if err != nil {
-				return fmt.Errorf("--routing: %w", err)
+				return err
 			}
 			var files []*importer.HPCCFile
 			for _, path := range args {
@@ -165,8 +191,8 @@ func importGraph(rate *string, most int64, of func(name, file string, data []byt
 		if want.Rate, err = linkRate(*rate); err != nil {
 			return err
 		}
-		if want.Routing, err = importer.ParseRouting(routing); err != nil {
-			return fmt.Errorf("--routing: %w", err)
+		if want.Routing, err = importedRouting(routing); err != nil {
+			return err
 		}
 		data, err := readAtMost(args[0], most)
 		if err != nil {
@@ -179,11 +205,6 @@ func importGraph(rate *string, most int64, of func(name, file string, data []byt
 	c.Flags().StringSliceVar(&want.Groups, "group", nil, "switches that have a host of their own each: groups, or names or patterns of switches")
 	routingFlag(c, &routing)
 	return c
-}
-
-// routingFlag adds --routing to c.
-func routingFlag(c *cobra.Command, routing *string) {
-	c.Flags().StringVar(routing, "routing", "", "how routes come about: bgp, igp or backups (default: what the files suggest)")
 }
 
 // linkRate parses the value of --rate and refuses 0.
@@ -227,6 +248,7 @@ func readSONiC(dir string) (files []importer.SONiCFile, err error) {
 	if err != nil {
 		return nil, err
 	}
+	total := 0
 	for _, p := range paths {
 		name, ok := strings.CutSuffix(p.Name(), ".json")
 		if !ok {
@@ -235,6 +257,9 @@ func readSONiC(dir string) (files []importer.SONiCFile, err error) {
 		data, err := readAtMost(filepath.Join(dir, p.Name()), importer.MaxSONiCFile)
 		if err != nil {
 			return nil, err
+		}
+		if total += len(data); total > importer.MaxSONiCFiles {
+			return nil, fmt.Errorf("%s: files of more than %d bytes in all", dir, importer.MaxSONiCFiles)
 		}
 		files = append(files, importer.SONiCFile{Switch: name, Data: data})
 	}

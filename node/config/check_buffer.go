@@ -53,7 +53,7 @@ func (b Buffer) XONCounts() bool {
 // XOFFThreshold is at how many bytes a priority group pauses its upstream: with a dynamic threshold,
 // one that is alone in the pool. Where dynamic_th is not valid it is the greatest number.
 func (b Buffer) XOFFThreshold() int {
-	if n := b.DynamicTh; n != nil && (*n < -7 || *n > 3) {
+	if n := b.DynamicTh; n != nil && (*n < -8 || *n > 8) {
 		return math.MaxInt
 	}
 	_, highest := b.thresholds()

@@ -108,8 +108,9 @@ type Port struct {
 	// come in by it, and in which it sends and honours pauses. Of a host's port they are the host's.
 	Lossless *[]int `yaml:"lossless,omitempty" schema:"0..7"`
 	// PFC is what the port does with pauses of these priorities: "both" (default), send and honour them;
-	// "tx", send them and ignore those that come; or "rx", honour them and send none.
-	PFC string `yaml:"pfc,omitempty" schema:"both|tx|rx"`
+	// "tx", send them and ignore those that come; "rx", honour them and send none; or "asymmetric", send
+	// them and honour those of all priorities, lossy ones too, as SONiC's pfc_asym.
+	PFC string `yaml:"pfc,omitempty" schema:"both|tx|rx|asymmetric"`
 	// Trust and DSCPMap override those of the switch for what comes in by this port. A DSCPMap
 	// without an entry for a code point leaves it at the switch's.
 	Trust   string      `yaml:"trust,omitempty" schema:"dscp|pcp"`
@@ -181,8 +182,8 @@ type Buffer struct {
 	// default 36864, so that XOFF is crossed at 40960 with Size.
 	StaticTh *int `yaml:"static_th,omitempty" schema:"0..1073741824,default=36864"`
 	// DynamicTh replaces StaticTh by alpha x free shared bytes, alpha = 2^n, n
-	// from -7 to 3.
-	DynamicTh *int `yaml:"dynamic_th,omitempty" schema:"-7..3"`
+	// from -8 to 8.
+	DynamicTh *int `yaml:"dynamic_th,omitempty" schema:"-8..8"`
 	// XON is the lowest resume threshold; the XON threshold is max(xon, XOFF threshold
 	// - xon_offset).
 	XON *int `yaml:"xon,omitempty" schema:"0..1073741824,default=0"`

@@ -104,7 +104,7 @@ func Containerlab(name, file string, data []byte, want Options) (Imported, error
 	}
 	r.tellHosts(t)
 	if bridges := r.where(func(n *role) bool { return n.joint }); len(bridges) > 0 {
-		t.tell("%s: a switch, as it is a bridge of the machine", firstOf(r.names(bridges)))
+		t.tell("%s: a switch, as it is a bridge of the machine", span(r.names(bridges)))
 	}
 	for _, k := range l.links {
 		if !r.nodes[k.ends[0]].out && !r.nodes[k.ends[1]].out {
@@ -141,12 +141,12 @@ func (l *lab) mtu(file string, t *tally) int {
 // tiers are the switches that get hosts by the tiers of a Clos.
 func (r *roles) tiers() (hosting, error) {
 	if at := r.lowest(); at != nil {
-		return hosting{at, fmt.Sprintf("No node is a host: %s have one each, as they are the lowest tier by their links; --hosts and --group say otherwise", firstOf(r.names(at)))}, nil
+		return hosting{at, fmt.Sprintf("No node is a host: %s have one each, as they are the lowest tier by their links; --hosts and --group say otherwise", span(r.names(at)))}, nil
 	}
 	names := r.candidates(func(n *role) []string { return []string{n.name} })
-	groups := r.candidates(func(n *role) []string { return n.groups })
-	if groups != "" {
-		groups = ", and the groups " + groups
+	groups := ""
+	if slices.ContainsFunc(r.nodes, func(n role) bool { return len(n.groups) > 0 }) {
+		groups = ", and the groups " + r.candidates(func(n *role) []string { return n.groups })
 	}
 	return hosting{}, fmt.Errorf("%s: no node is a host, and groups, names and links do not say which switches have some: --hosts NAME,... says which nodes are hosts, --group NAME gives the switches of a group a host each, --hosts all each switch; there are %s%s", r.file, names, groups)
 }

@@ -51,7 +51,7 @@ func (l *lab) roles(file string, want Roles, t *tally) (*roles, error) {
 		}
 	}
 	if len(alone) > 0 {
-		t.tell("%s: left out, for want of a link", firstOf(lists.Map(alone, quoted)))
+		t.tell("%s: left out, for want of a link", span(lists.Map(alone, quoted)))
 	}
 	if len(want.Hosts) > 0 && want.Hosts[0] != "all" {
 		return r, nil

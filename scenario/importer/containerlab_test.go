@@ -245,7 +245,7 @@ func TestContainerlabLedger(t *testing.T) {
 	for want, edit := range map[string][2]string{
 		"lab.smell (line 1)":                               {"name: clos", "smell: x"},
 		"topology.smell (line 6)":                          {"  defaults:", "  smell: x\n  defaults:"},
-		"node.smell (line 3 and 2 more)":                   {"image: srl", "smell: srl"},
+		"node.smell (line 3)":                              {"image: srl", "smell: srl"},
 		"node.smell (line 21)":                             {"ports:", "smell:"},
 		"link.smell (line 25)":                             {"mtu: 9100", "smell: 9100"},
 		"endpoint.smell (line 28)":                         {"mac:", "smell:"},

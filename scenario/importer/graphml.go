@@ -85,7 +85,7 @@ func GraphML(name, file string, data []byte, want Options) (Imported, error) {
 	r.whole(t)
 	joints := r.where(func(n *role) bool { return n.joint })
 	if len(joints) > 0 {
-		t.tell("%s: a switch, as the graph has a hyperedge there, which joins several links", firstOf(r.names(joints)))
+		t.tell("%s: a switch, as the graph has a hyperedge there, which joins several links", span(r.names(joints)))
 	}
 	s := newSketch(lists.Map(r.nodes, func(n role) sketchNode { return sketchNode{n.name, n.host != "", n.out} }))
 	var names []string

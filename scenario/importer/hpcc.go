@@ -101,9 +101,9 @@ func text(name string, f *fabric, flows []flow, p *hpccPlan, routing routes, t *
 		}
 	}
 	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
-	writeNodes(&b, f)
+	f.writeNodes(&b)
 	routing.write(&b)
-	lossy := writeLinks(&b, f, p, t)
+	lossy := f.writeLinks(&b, p, t)
 	if p.buffer != "" {
 		fmt.Fprintf(&b, "\nbuffer: %s\n", p.buffer)
 	}
@@ -129,7 +129,7 @@ func text(name string, f *fabric, flows []flow, p *hpccPlan, routing routes, t *
 
 // writeNodes writes the nodes that have links. A host with several has one address at all of them, and chooses
 // a NIC by a hash, as there.
-func writeNodes(b *strings.Builder, f *fabric) {
+func (f *fabric) writeNodes(b *strings.Builder) {
 	for _, kind := range []struct {
 		key string
 		is  bool
@@ -147,7 +147,7 @@ func writeNodes(b *strings.Builder, f *fabric) {
 }
 
 // writeLinks writes the links, and reports whether some lose frames.
-func writeLinks(b *strings.Builder, f *fabric, p *hpccPlan, t *tally) (lossy bool) {
+func (f *fabric) writeLinks(b *strings.Builder, p *hpccPlan, t *tally) (lossy bool) {
 	b.WriteString("  links:\n")
 	for _, l := range f.links {
 		fmt.Fprintf(b, "    - %s--%s\n", f.name(l.a), f.name(l.b))

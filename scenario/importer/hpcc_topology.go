@@ -223,8 +223,8 @@ func (f *fabric) name(i int) string {
 	return fmt.Sprintf("h%d", i)
 }
 
-// names are those of some nodes, the first eight.
-func (f *fabric) names(of []int) string { return firstOf(lists.Map(of, f.name)) }
+// names are those of some nodes.
+func (f *fabric) names(of []int) string { return span(lists.Map(of, f.name)) }
 
 // usual is the rate, delay and loss that most links have.
 func (f *fabric) usual() (most hpccLink) {

@@ -34,7 +34,14 @@ type fields struct {
 	idle reasons
 	// all is why no field of the table has an effect on frames; "" if it has fields that do.
 	all string
+	// lost is why a scenario can say nothing of the table, which could matter; "" if it can.
+	lost string
+	// spare is why a row of the table is not used that nothing else refers to.
+	spare string
 }
+
+// whole reports whether all fields of the table have one fate, so that its name is enough.
+func (f fields) whole() bool { return f.all != "" || f.lost != "" }
 
 // reasons are the names of fields, and why these are not used: a sentence without a period.
 type reasons [][2]string
@@ -69,6 +76,8 @@ func (l ledger) of(table, field string) (fate, string) {
 		return isUnknown, ""
 	case f.all != "":
 		return isIdle, f.all
+	case f.lost != "":
+		return isTold, f.lost
 	}
 	for _, name := range []string{field, "*"} {
 		if has(f.used, name) {
@@ -84,10 +93,10 @@ func (l ledger) of(table, field string) (fate, string) {
 	return isUnknown, ""
 }
 
-// sighting is the places where something was seen: the first, and how many.
+// sighting is the places where something was seen: the first, the last, and how many.
 type sighting struct {
-	first string
-	count int
+	first, last string
+	count       int
 }
 
 func (s *sighting) String() string {
@@ -101,18 +110,29 @@ func (s *sighting) String() string {
 type sightings struct {
 	keys []string
 	of   map[string]*sighting
+	more int // beyond maxKept: those that are only counted
 }
+
+// maxKept limits the things that are kept by their words, whatever a file has.
+const maxKept = 10_000
 
 func (s *sightings) add(key, place string) {
 	if s.of == nil {
 		s.of = map[string]*sighting{}
 	}
 	at := s.of[key]
+	if at == nil && len(s.keys) == maxKept {
+		s.more++
+		return
+	}
 	if at == nil {
 		at = &sighting{first: place}
 		s.of[key], s.keys = at, append(s.keys, key)
 	}
-	at.count++
+	if at.count == 0 || at.last != place { // once for all that is alike there
+		at.last = place
+		at.count++
+	}
 }
 
 // tally collects what the reader of a scenario is told of the files that it was made of.
@@ -135,10 +155,19 @@ func (t *tally) see(table, field, place string) {
 		return
 	}
 	name := quoted(table) + "." + quoted(field)
-	if t.ledger[table].all != "" || field == "" {
+	if t.ledger[table].whole() || field == "" {
 		name = quoted(table)
 	}
-	group := outcome{what, why}
+	t.keep(outcome{what, why}, name, place)
+}
+
+// seeSpare keeps a row of a table that nothing refers to.
+func (t *tally) seeSpare(table, row, place string) {
+	t.keep(outcome{isTold, t.ledger[table].spare}, quoted(table+"|"+row), place)
+}
+
+// keep keeps what is not used, once for all its places.
+func (t *tally) keep(group outcome, name, place string) {
 	if t.unused.Of[group] == nil {
 		t.unused.Add(group, new(sightings))
 	}
@@ -167,6 +196,9 @@ func (t *tally) told() (all []string) {
 		}
 		all = append(all, note+".")
 	}
+	if t.notes.more > 0 {
+		all = append(all, fmt.Sprintf("And %s of other kinds.", unit.Count(t.notes.more, "remark")))
+	}
 	for _, group := range slices.SortedFunc(slices.Values(t.unused.Keys), func(a, b outcome) int {
 		return cmp.Or(int(a.fate)-int(b.fate), compareNames(t.first(a), t.first(b)))
 	}) {
@@ -184,8 +216,8 @@ func (t *tally) first(group outcome) string {
 func paragraph(group outcome, seen *sightings) string {
 	names := slices.SortedFunc(slices.Values(seen.keys), compareNames)
 	more := ""
-	if n := len(names) - maxNames; n > 0 {
-		names, more = names[:maxNames], fmt.Sprintf(" and %d more", n)
+	if n := len(names) + seen.more - maxNames; n > 0 {
+		names, more = names[:min(maxNames, len(names))], fmt.Sprintf(" and %d more", n)
 	}
 	if group.fate != isIdle { // whose places are of no use
 		names = lists.Map(names, func(name string) string { return fmt.Sprintf("%s (%s)", name, seen.of[name]) })
@@ -205,7 +237,7 @@ func paragraph(group outcome, seen *sightings) string {
 func (t *tally) imported(first string, body []byte) Imported {
 	m := Imported{Told: append([]string{first}, t.told()...)}
 	for _, group := range t.unused.Keys {
-		m.Unused += len(t.unused.Of[group][0].keys)
+		m.Unused += len(t.unused.Of[group][0].keys) + t.unused.Of[group][0].more
 	}
 	var b strings.Builder
 	for _, told := range m.Told {
@@ -252,7 +284,7 @@ func quoted(name string) string {
 // word reports whether a name has letters, digits and the signs that names of fields have, alone.
 func word(name string) bool {
 	for _, c := range []byte(name) {
-		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-_.:|/@", c) >= 0) {
+		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-_.:,|/@", c) >= 0) {
 			return false
 		}
 	}

@@ -68,7 +68,7 @@ func (r *roles) put(want Roles, otherwise func() (hosting, error)) (h hosting, e
 		if h.at, err = r.grouped(want.Groups); err != nil {
 			return h, err
 		}
-		h.why = fmt.Sprintf("%s: each has a host of its own, as --group says", firstOf(r.names(h.at)))
+		h.why = fmt.Sprintf("%s: each has a host of its own, as --group says", span(r.names(h.at)))
 	case len(hosts) > 0:
 		h.why = "Nodes that are no hosts are switches"
 	default:
@@ -143,7 +143,7 @@ func (r *roles) matching(option, pattern string, words func(*role) []string) ([]
 // candidates are the words of all nodes, each once.
 func (r *roles) candidates(words func(*role) []string) string {
 	all := lists.Once(r.where(func(*role) bool { return true }), func(i int) []string { return words(&r.nodes[i]) })
-	return firstOf(lists.Map(all, quoted))
+	return span(lists.Map(all, quoted))
 }
 
 // edgeWords are what the switches of the edge are called, which have hosts.
@@ -159,9 +159,9 @@ func (r *roles) edge(otherwise func() (hosting, error)) (hosting, error) {
 	const none = "No node is a host: %s have one each, as their %s that they are the edge"
 	switch {
 	case len(byGroup) > 0:
-		return hosting{byGroup, fmt.Sprintf(none, firstOf(r.names(byGroup)), "groups say")}, nil
+		return hosting{byGroup, fmt.Sprintf(none, span(r.names(byGroup)), "groups say")}, nil
 	case len(byName) > 0:
-		return hosting{byName, fmt.Sprintf(none, firstOf(r.names(byName)), "names say")}, nil
+		return hosting{byName, fmt.Sprintf(none, span(r.names(byName)), "names say")}, nil
 	}
 	return otherwise()
 }
@@ -240,7 +240,7 @@ func (r *roles) tellHosts(t *tally) {
 	r.tellEach(t, "Hosts", func(i int) string { return r.nodes[i].host })
 	several := r.where(func(n *role) bool { return n.host != "" && n.links > 1 })
 	if len(several) > 0 {
-		t.tell("%s: each has a NIC for each of its links, with an address of its own; topology.shared_address makes it one address", firstOf(r.names(several)))
+		t.tell("%s: each has a NIC for each of its links, with an address of its own; topology.shared_address makes it one address", span(r.names(several)))
 	}
 }
 
@@ -253,7 +253,7 @@ func (r *roles) tellEach(t *tally, something string, why func(i int) string) {
 		}
 	}
 	for _, reason := range by.Keys {
-		t.tell("%s %s: %s", something, reason, firstOf(r.names(by.Of[reason])))
+		t.tell("%s %s: %s", something, reason, span(r.names(by.Of[reason])))
 	}
 }
 
@@ -284,6 +284,6 @@ func (r *roles) whole(t *tally) {
 		}
 	}
 	if len(out) > 0 {
-		t.tell("%s: left out, as the fabric is its largest part, of %s", firstOf(r.names(out)), unit.Count(size[best], "switch"))
+		t.tell("%s: left out, as the fabric is its largest part, of %s", span(r.names(out)), unit.Count(size[best], "switch"))
 	}
 }

@@ -11,9 +11,9 @@ type Routing string
 
 // The kinds of routing.
 const (
-	RoutingBGP     Routing = "bgp"     // shortest paths that go up and then down, and no backups
-	RoutingIGP     Routing = "igp"     // shortest paths, computed again when something fails
-	RoutingBackups Routing = "backups" // shortest paths, and for each a backup on the spot
+	RoutingBGP     Routing = "bgp"     // shortest paths on which no AS number comes twice
+	RoutingIGP     Routing = "igp"     // shortest paths
+	RoutingBackups Routing = "backups" // shortest paths, and other ports at once where these are down
 )
 
 // Routings are all kinds.
@@ -47,9 +47,9 @@ func (r Routing) or(usual Routing, why string) routes {
 // String is the sentence for the head of a scenario.
 func (r routes) String() string {
 	what := map[Routing]string{
-		RoutingBGP:     "shortest paths that go up and then down, without backups",
-		RoutingIGP:     "shortest paths, computed again when something fails",
-		RoutingBackups: "shortest paths, each with a backup",
+		RoutingBGP:     "shortest paths on which no AS number comes twice, without local repair",
+		RoutingIGP:     "shortest paths, without local repair",
+		RoutingBackups: "shortest paths, and others at once where these fail",
 	}[r.kind]
 	return fmt.Sprintf("Routing is %s, %s: %s", r.kind, what, r.why)
 }

@@ -98,12 +98,3 @@ func parts(n int, links [][2]int, through func(node int) bool) []int {
 	}
 	return part
 }
-
-// firstOf lists names, the first eight and how many more there are.
-func firstOf(names []string) string {
-	const most = 8
-	if len(names) > most+1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
-}

@@ -1,27 +1,23 @@
 // SONiC makes a scenario of the configurations of a fabric of SONiC switches.
 //
-//	NAME.json, a config_db.json of each switch --> links, speeds, priorities, profile --> scenario file
+//	NAME.json, a config_db.json of each switch --> tables --> links, priorities, buffers --> scenario file
 //
-// What is read of a config_db.json: DEVICE_METADATA, PORT, DEVICE_NEIGHBOR,
-// DEVICE_NEIGHBOR_METADATA, PORT_QOS_MAP (pfc_enable, dscp_to_tc_map), DSCP_TO_TC_MAP,
-// BUFFER_PG, BUFFER_PROFILE, BUFFER_POOL, CABLE_LENGTH, DEFAULT_LOSSLESS_BUFFER_PARAMETER,
-// PORTCHANNEL (min_links) and PORTCHANNEL_MEMBER
-// (SONiC, doc/swss-schema and the YANG models sonic-port, sonic-device_neighbor,
-// sonic-buffer-pg). A neighbour of which there is no file is a host, unless its metadata says
-// that it is a switch.
+// What becomes of each field of a config_db.json is in sonic_ledger.go, by the YANG models of
+// sonic-net/sonic-buildimage (src/sonic-yang-models). A neighbour of which there is no file is a
+// host, unless there are files of others and its metadata says that it is a switch.
 //
-// Read in this order: this file (the files, and what comes of them), sonic_fabric.go (links), sonic_lag.go
-// (links that act as one),
-// sonic_priorities.go (lossless priorities and buffers), sonic_headroom.go (what headroom depends on),
-// sonic_text.go.
+// Read in this order: this file (the files, and what comes of them), sonic_read.go (tables), sonic_ledger.go
+// (what is used), sonic_fabric.go (links and hosts), sonic_lag.go (links that act as one),
+// sonic_priorities.go (lossless priorities, and how a port tells them), sonic_buffers.go (profiles and pools),
+// sonic_headroom.go (what headroom depends on), sonic_dynamic.go (the headroom that SONiC computes),
+// sonic_egress.go (schedulers, marks and watchdogs), sonic_text.go.
 //
 // Invariants:
-//   - all faults: everything that is wrong is told at once, with file, table and key;
+//   - all faults: what is wrong is told at once, with file, table and key;
 //   - two ends: a link is there if both switches say so, with the same speed;
 //   - what a scenario cannot say is a fault, or a comment at its head.
 //
-// What it does not do: it reads no routes, which are shortest paths in a scenario, and no
-// VLANs. Links that are not all of one PortChannel stay ways of their own.
+// What it does not do: it reads no addresses and no routes, which are those of a scenario.
 
 package importer
 
@@ -30,70 +26,70 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
+	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // SONiCFile is a switch's config_db.json.
 type SONiCFile struct {
-	Switch string // its name
+	Switch string // the name of the file without .json, of the switch too if its hostname is not in it
 	Data   []byte
 }
 
-// MaxSONiCFile limits a file, in bytes.
-const MaxSONiCFile = 16 << 20
+// MaxSONiCFile limits a file, in bytes, and MaxSONiCFiles all of them together.
+const (
+	MaxSONiCFile  = 16 << 20
+	MaxSONiCFiles = 512 << 20
+)
 
-// maxSwitches limits the files of a fabric.
-const maxSwitches = 10_000
-
-// table is a table of a config_db.json: fields by key.
-type table map[string]map[string]any
-
-// configDB is what is read of a config_db.json.
-type configDB struct {
-	name     string
-	Metadata table `json:"DEVICE_METADATA"`
-	Port     table `json:"PORT"`
-	Neigh    table `json:"DEVICE_NEIGHBOR"`
-	About    table `json:"DEVICE_NEIGHBOR_METADATA"`
-	QOS      table `json:"PORT_QOS_MAP"`
-	DSCP     table `json:"DSCP_TO_TC_MAP"`
-	PG       table `json:"BUFFER_PG"`
-	Profile  table `json:"BUFFER_PROFILE"`
-	Pool     table `json:"BUFFER_POOL"`
-	Cable    table `json:"CABLE_LENGTH"`
-	Channel  table `json:"PORTCHANNEL"`
-	Member   table `json:"PORTCHANNEL_MEMBER"`
-	// Parameter is for profiles that SONiC computes.
-	Parameter table          `json:"DEFAULT_LOSSLESS_BUFFER_PARAMETER"`
-	Rest      map[string]any `json:",unknown"`
-
-	groups, cables []string // the keys of PG and Cable, in order
-}
+// maxSwitches limits the files of a fabric, maxPorts the links of a switch.
+const (
+	maxSwitches = 10_000
+	maxPorts    = 256
+)
 
 // sonicReader collects what the files say, and the faults.
 type sonicReader struct {
+	tally
 	configs []*configDB
 	byName  map[string]*configDB
 	faults  []error
-	notes   []string // for the head of the scenario
+	more    int  // faults beyond maxFaults
+	broken  bool // a file is none of a switch
 }
+
+// maxFaults limits the faults that are told of.
+const maxFaults = 100
 
 func (r *sonicReader) faultf(c *configDB, place, format string, args ...any) {
-	r.faults = append(r.faults, fmt.Errorf("%s.json: %s: %s", c.name, place, fmt.Sprintf(format, args...)))
+	r.fault(fmt.Errorf("%s.json: %s: %s", c.file, place, fmt.Sprintf(format, args...)))
 }
 
-func (r *sonicReader) notef(format string, args ...any) {
-	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+func (r *sonicReader) fault(err error) {
+	if slices.ContainsFunc(r.faults, func(other error) bool { return other.Error() == err.Error() }) {
+		return
+	}
+	if len(r.faults) == maxFaults {
+		r.more++
+		return
+	}
+	r.faults = append(r.faults, err)
 }
 
-// SONiC is a scenario file called name, of the fabric of these switches. The error has
-// a line for each fault.
-func SONiC(name string, files []SONiCFile) (Imported, error) {
+// err is all faults, nil if there is none.
+func (r *sonicReader) err() error {
+	if r.more > 0 {
+		return errors.Join(append(r.faults, fmt.Errorf("and %s", unit.Count(r.more, "more error")))...)
+	}
+	return errors.Join(r.faults...)
+}
+
+// SONiC makes a scenario called name of the fabric of these switches, which goes by routing; "" is what
+// the files suggest. The error has a line for each fault.
+func SONiC(name string, files []SONiCFile, routing Routing) (Imported, error) {
 	if len(files) == 0 {
 		return Imported{}, errors.New("no file: want a NAME.json for each switch")
 	}
@@ -101,132 +97,113 @@ func SONiC(name string, files []SONiCFile) (Imported, error) {
 		return Imported{}, fmt.Errorf("%d files: at most %d switches", len(files), maxSwitches)
 	}
 	r := sonicReader{byName: map[string]*configDB{}}
+	r.ledger = sonicLedger
 	for _, f := range files {
-		c := new(configDB)
-		if !plain(f.Switch) {
-			r.faults = append(r.faults, fmt.Errorf("%q.json: a switch's name has 1 to 32 letters, digits, \"-\", \"_\" and \".\"", f.Switch))
-			continue
-		}
-		if err := json.Unmarshal(f.Data, c); err != nil {
-			r.faults = append(r.faults, fmt.Errorf("%s.json: no config_db.json: %w", f.Switch, err))
-			continue
-		}
-		c.name, c.groups, c.cables = f.Switch, c.PG.keys(), c.Cable.keys()
-		r.texts(c)
-		if host := c.Metadata.field("localhost", "hostname"); host != "" && host != f.Switch {
-			r.faultf(c, "DEVICE_METADATA|localhost", "hostname is %q; the file is called by it", host)
-		}
-		r.configs = append(r.configs, c)
-		r.byName[c.name] = c
+		r.add(f, len(files) == 1)
+	}
+	if r.broken {
+		return Imported{}, r.err()
 	}
 	slices.SortFunc(r.configs, func(a, b *configDB) int { return compareNames(a.name, b.name) })
 	for _, c := range r.configs {
-		r.known(c, "PORT_QOS_MAP", c.QOS.keys())
-		r.known(c, "BUFFER_PG", c.groups)
+		r.knownPorts(c)
+		r.knownMembers(c)
 	}
-	fabric := r.fabric()
-	lags := r.lags(fabric)
-	r.cables(fabric)
-	qos := r.qos(fabric)
-	qos.mtu = r.mtu(fabric, qos.profile)
-	if err := errors.Join(r.faults...); err != nil {
+	if r.broken {
+		return Imported{}, r.err()
+	}
+	f := r.fabric()
+	f.lags = r.lags(f.links)
+	r.cables(f.links)
+	q := r.qos(f.links)
+	b := r.buffers(f.links, q)
+	mtu := r.mtu(f.links, b)
+	if err := r.err(); err != nil {
 		return Imported{}, err
 	}
-	r.headroom(fabric, qos)
-	r.unused(qos.profile)
-	return Imported{Text: r.text(name, fabric, lags, qos)}, nil
+	r.headroom(f.links, q, b, mtu)
+	e := r.egress(f.links, q)
+	if err := r.err(); err != nil {
+		return Imported{}, err
+	}
+	r.spare()
+	by := r.routing()
+	if routing != "" {
+		by = routing.since("--routing says so")
+	}
+	return r.text(name, f, q, b, e, mtu, by), nil
 }
 
-// texts makes texts of the fields of c that are none, as SONiC does where it loads a file: of a number its
-// digits, of a list its elements with commas between them (sonic-py-swsssdk, typed_to_raw). What is
-// neither is a fault, for it would count as missing.
-func (r *sonicReader) texts(c *configDB) {
-	v := reflect.ValueOf(c).Elem()
-	for f := range v.Type().Fields() {
-		if f.Type != reflect.TypeFor[table]() {
-			continue
+// add reads a file; alone is whether there is no other.
+func (r *sonicReader) add(f SONiCFile, alone bool) {
+	c := &configDB{file: quoted(f.Switch), tables: map[string]table{}, taken: map[string]bool{}}
+	if !r.read(c, f.Data) {
+		return
+	}
+	c.name = cmp.Or(c.field("DEVICE_METADATA", "localhost", "hostname"), f.Switch)
+	if alone && !topo.ValidName(c.name) {
+		r.tell("The switch, %s, is called switch here", quoted(c.name))
+		c.name = "switch"
+	}
+	switch other := r.byName[c.name]; {
+	case !topo.ValidName(c.name):
+		r.faultf(c, "DEVICE_METADATA|localhost", "hostname is %q; want a letter, then up to 31 letters, digits, \"-\", \"_\" and \".\"", c.name)
+		return
+	case other != nil:
+		r.faultf(c, "DEVICE_METADATA|localhost", "hostname is %q, and so it is in %s.json", c.name, other.file)
+		return
+	case c.name != f.Switch && !alone:
+		r.tellAt(c.file+".json", "it is the file of another name than its hostname, which counts")
+	}
+	c.index()
+	r.configs = append(r.configs, c)
+	r.byName[c.name] = c
+}
+
+// clos are the types of switches of a Clos, whose tiers BGP keeps apart.
+var clos = []string{"ToRRouter", "LeafRouter", "SpineRouter", "BackEndToRRouter", "BackEndLeafRouter", "UpperSpineRouter", "LowerSpineRouter", "FabricSpineRouter"}
+
+// routing is what the files suggest.
+func (r *sonicReader) routing() routes {
+	for _, c := range r.configs {
+		if len(c.keys("BGP_NEIGHBOR")) > 0 {
+			return RoutingBGP.since(c.file + ".json has BGP_NEIGHBOR")
 		}
-		rows := v.FieldByIndex(f.Index).Interface().(table)
-		for _, key := range rows.keys() {
-			for _, name := range rows.keysOf(key) {
-				text, ok := textOf(rows[key][name])
-				if !ok {
-					what, _ := json.Marshal(rows[key][name])
-					r.faultf(c, f.Tag.Get("json")+"|"+key, "%s is %s; want a text, such as \"3,4\"", name, what)
+		if n := c.field("DEVICE_METADATA", "localhost", "bgp_asn"); n != "" && !strings.EqualFold(n, "none") {
+			return RoutingBGP.since(c.file + ".json has a bgp_asn")
+		}
+		if kind := c.field("DEVICE_METADATA", "localhost", "type"); slices.Contains(clos, kind) {
+			return RoutingBGP.since(c.name + " is a " + kind + ", of a Clos")
+		}
+	}
+	return RoutingIGP.since("no file has BGP_NEIGHBOR or a bgp_asn")
+}
+
+// spare tells of the rows that nothing refers to.
+func (r *sonicReader) spare() {
+	for _, c := range r.configs {
+		for _, name := range slices.Sorted(maps.Keys(c.tables)) {
+			if r.ledger[name].spare == "" {
+				continue
+			}
+			for _, key := range c.keys(name) {
+				if c.taken[name+"|"+key] {
+					continue
 				}
-				rows[key][name] = text
+				at, row := c.name, key
+				if ports, rest, keyed := cutLast(key, "|"); keyed {
+					at, row = c.name+" "+quoted(ports), rest
+				}
+				r.seeSpare(name, row, at)
 			}
 		}
 	}
 }
 
-// textOf is the text of a value of JSON, false if it has none.
-func textOf(value any) (text string, ok bool) {
-	switch value := value.(type) {
-	case string:
-		return value, true
-	case float64:
-		return strconv.FormatFloat(value, 'f', -1, 64), true
-	case bool:
-		return strconv.FormatBool(value), true
-	case []any:
-		var all []string
-		for _, v := range value {
-			one, ok := textOf(v)
-			if !ok {
-				return "", false
-			}
-			all = append(all, one)
-		}
-		return strings.Join(all, ","), true
+// cutLast is strings.Cut at the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
 	}
-	return "", false
+	return s, "", false
 }
-
-// plain reports whether a name can stand in a scenario.
-func plain(name string) bool {
-	for _, c := range []byte(name) {
-		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.') {
-			return false
-		}
-	}
-	return name != "" && len(name) <= 32
-}
-
-// field is a field as text, "" if there is none or it is none.
-func (t table) field(key, name string) string {
-	s, _ := t[key][name].(string)
-	return s
-}
-
-// keys are those of a table, in order.
-func (t table) keys() []string { return keysOf(t) }
-
-func keysOf[V any](m map[string]V) []string {
-	keys := slices.Sorted(maps.Keys(m))
-	slices.SortFunc(keys, compareNames)
-	return keys
-}
-
-// compareNames compares names with numbers as people do: Ethernet8 before Ethernet12.
-func compareNames(a, b string) int {
-	for a != "" && b != "" {
-		na, nb := digits(a), digits(b)
-		switch {
-		case na > 0 && nb > 0:
-			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
-			if c := cmp.Or(len(x)-len(y), strings.Compare(x, y)); c != 0 {
-				return c
-			}
-			a, b = a[na:], b[nb:]
-		case a[0] != b[0]:
-			return int(a[0]) - int(b[0])
-		default:
-			a, b = a[1:], b[1:]
-		}
-	}
-	return len(a) - len(b)
-}
-
-// digits is how many s begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

@@ -30,7 +30,7 @@ func TestPortChannels(t *testing.T) {
 	if len(plan.Fabric.LAGs) != 1 || len(plan.Fabric.LAGs[0].Links) != 2 || !strings.Contains(text, `{link: "leaf0--spine0"}`) {
 		t.Errorf("LAGs %v of\n%s", plan.Fabric.LAGs, text)
 	}
-	if !strings.Contains(text, "leaf0 PortChannel1 has min_links 2: here it is up with one member") {
+	if !strings.Contains(text, "leaf0 PortChannel1: min_links is 2: here it is up with one member") {
 		t.Errorf("nothing of min_links in\n%s", text)
 	}
 	text, plan = sonicImported(t, sonicClos(t, second("PortChannel8")...))

@@ -7,32 +7,21 @@ import (
 	"strconv"
 	"strings"
 
+	"softswitch/host"
 	"softswitch/internal/lists"
+	"softswitch/unit"
 )
 
-// qos is the priorities and the buffers of a fabric.
+// qos is the priorities of a fabric.
 type qos struct {
 	lossless []int         // of most ports
 	of       map[end][]int // the lossless priorities of each port
-	dscp     map[int][]int // by priority that is lossless somewhere: the code points that switches map to it
-	profile  profile
-	mtu      int // 0 for none
+	codes    map[int][]int // by priority that is lossless somewhere: the code points that most ports map to it
+	maps     map[end]string
+	// asymmetric are the ports that honour the pauses of all priorities.
+	asymmetric map[end]bool
+	most     []end // those that say what most ports have
 }
-
-// profile is a buffer profile, with the values as a scenario has them; "" for none.
-type profile struct {
-	name                                               string
-	pool, size, staticTh, dynamicTh, xon, offset, xoff string
-	// shared is the size of the pool of headroom, or ratio its over-subscription; ownPart is
-	// whether each port has a part of its own in addition.
-	shared, ratio string
-	ownPart       bool
-	// dynamic is whether SONiC computes xoff of the port's speed, cable and mtu.
-	dynamic bool
-}
-
-// null is the profile of a priority group for which SONiC makes one.
-const null = "NULL"
 
 // qos finds out what ports have: most of those between switches; where there are none, those to hosts.
 func (r *sonicReader) qos(links []sonicLink) (q qos) {
@@ -44,21 +33,17 @@ func (r *sonicReader) qos(links []sonicLink) (q qos) {
 		}
 		ends = append(ends, l.a, l.b)
 	}
-	q.of = map[end][]int{}
-	var all []int // lossless somewhere
+	q.of, q.asymmetric = map[end][]int{}, map[end]bool{}
 	for _, e := range slices.Concat(ends, hosts) {
-		q.of[e] = r.pfc(e)
-		all = append(all, q.of[e]...)
+		q.of[e], q.asymmetric[e] = r.pfc(e), r.isAsymmetric(e)
+		r.oneNumber(e, q.of[e])
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	if len(ends) == 0 {
-		ends = firstPausing(hosts, q.of)
+	if q.most = ends; len(ends) == 0 {
+		q.most = firstPausing(hosts, q.of)
 	}
-	q.lossless = most(ends, q.of)
+	q.lossless = most(q.most, q.of)
 	r.tellOthers(slices.Concat(ends, hosts), &q)
-	q.dscp = r.dscp(ends, all)
-	q.profile = r.profile(ends, q.of)
+	r.classes(slices.Concat(ends, hosts), &q)
 	return q
 }
 
@@ -90,30 +75,28 @@ func firstPausing(hosts []end, priorities map[end][]int) (ends []end) {
 
 // tellOthers tells which ports have other lossless priorities than most, and if there are none.
 func (r *sonicReader) tellOthers(ends []end, q *qos) {
-	var others alikes
+	none := len(q.lossless) == 0
 	for _, e := range ends {
 		if !slices.Equal(q.of[e], q.lossless) {
-			others.Add(fmt.Sprintf("%q", join(q.of[e])), e.String())
+			none = false
+			r.tellAt(e.String(), "pfc_enable is %q: see topology.ports; pfc.lossless is %q, that of most others", join(q.of[e]), join(q.lossless))
 		}
 	}
-	for _, key := range others.Keys {
-		r.notef("pfc_enable is %s at %s: see topology.ports; pfc.lossless is %q, that of most others", key, andMore(others.Of[key]), join(q.lossless))
-	}
-	if len(q.lossless) == 0 && len(others.Keys) == 0 {
-		r.notef("No port has a pfc_enable: no priority is lossless")
+	if none {
+		r.tell("No port has a pfc_enable: no priority is lossless")
 	}
 }
 
 // pfc is the priorities that a port pauses, ascending.
 func (r *sonicReader) pfc(e end) (priorities []int) {
-	text := e.at.QOS.of(e.port)["pfc_enable"]
+	text := e.at.portQOS(e.port, "pfc_enable")
 	for _, s := range strings.Split(text, ",") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 7 {
-			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "pfc_enable is %q; want priorities 0 to 7, such as \"3,4\"", text)
+			r.faultf(e.at, quoted("PORT_QOS_MAP|"+e.at.qos[e.port]), "pfc_enable is %q; want priorities 0 to 7, such as \"3,4\"", cut(text))
 			return nil
 		}
 		priorities = append(priorities, n)
@@ -122,19 +105,13 @@ func (r *sonicReader) pfc(e end) (priorities []int) {
 	return slices.Compact(priorities)
 }
 
-// of is the fields of the entry for a port, whose key may name several.
-func (t table) of(port string) map[string]string {
-	for _, key := range t.keys() {
-		if !slices.Contains(strings.Split(key, ","), port) {
-			continue
-		}
-		fields := map[string]string{}
-		for _, name := range t.keysOf(key) {
-			fields[name] = t.field(key, name)
-		}
-		return fields
+// isAsymmetric reports whether a port honours the pauses of all priorities.
+func (r *sonicReader) isAsymmetric(e end) bool {
+	text := e.at.field("PORT", e.port, "pfc_asym")
+	if text != "on" && text != "off" && text != "" {
+		r.faultf(e.at, quoted("PORT|"+e.port), "pfc_asym is %q; want on or off", cut(text))
 	}
-	return nil
+	return text == "on"
 }
 
 // named is the name in a reference, which older releases write "[TABLE|NAME]".
@@ -143,158 +120,177 @@ func named(ref string) string {
 	return ref[strings.LastIndex(ref, "|")+1:]
 }
 
-// dscp is the code points of each lossless priority. Switches have to agree about them.
-func (r *sonicReader) dscp(ends []end, lossless []int) map[int][]int {
-	var first *configDB
-	var have map[int]int // by code point, of lossless priorities
-	var done []*configDB
-	for _, e := range ends {
-		ref := named(cmp.Or(e.at.QOS.of(e.port)["dscp_to_tc_map"], e.at.QOS.field("global", "dscp_to_tc_map")))
-		if ref == "" || slices.Contains(done, e.at) {
+// oneNumber tells of a port's maps that give a lossless priority another number: a scenario has one for
+// the traffic class, the priority group, the queue and the pauses.
+func (r *sonicReader) oneNumber(e end, lossless []int) {
+	for _, m := range [][2]string{
+		{"tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"},
+		{"tc_to_queue_map", "TC_TO_QUEUE_MAP"},
+		{"pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"},
+		{"pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"},
+	} {
+		ref := named(e.at.portQOS(e.port, m[0]))
+		if ref == "" {
 			continue
 		}
-		done = append(done, e.at)
-		if e.at.DSCP[ref] == nil {
-			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "dscp_to_tc_map is %q; DSCP_TO_TC_MAP has %s", ref, sonicSpan(e.at.DSCP.keys()))
+		table := m[1]
+		if m[0] == "pfc_to_pg_map" && !e.at.has(table, ref) {
+			table = "MAP_PFC_PRIORITY_TO_PRIORITY_GROUP" // of older releases
+		}
+		if !e.at.has(table, ref) {
+			r.tellAt(e.String(), "%s is %q, and %s has %s: here the priority is its number", m[0], cut(ref), m[1], sonicSpan(e.at.keys(m[1])))
 			continue
 		}
-		m := r.codePoints(e.at, ref, lossless)
-		if first == nil {
-			first, have = e.at, m
-			continue
-		}
-		for dscp := range 64 {
-			a, inA := have[dscp]
-			b, inB := m[dscp]
-			if inA != inB || a != b {
-				r.faultf(e.at, "DSCP_TO_TC_MAP|"+ref, "DSCP %d is %s, and at %s %s", dscp, priority(b, inB), first.name, priority(a, inA))
-				break
+		for _, c := range lossless {
+			if to := e.at.field(table, ref, strconv.Itoa(c)); to != strconv.Itoa(c) {
+				r.tellAt(e.String(), "%s maps priority %d to %q: a scenario has one number, here %d", m[0], c, cut(to), c)
 			}
 		}
 	}
-	by := map[int][]int{}
-	for dscp := range 64 {
-		if c, ok := have[dscp]; ok {
-			by[c] = append(by[c], dscp)
+}
+
+// classMap is how a port tells priorities: by the DSCP, or the priority of a tag.
+type classMap struct {
+	tagged bool
+	to     map[int]int // by code point
+}
+
+// classes finds out how ports tell priorities. Frames of a host have the code points of a scenario, which stand
+// for those that most ports map to a priority; ports that map these otherwise have a dscp_map.
+func (r *sonicReader) classes(ends []end, q *qos) {
+	type ref struct {
+		at     *configDB
+		table  string
+		name   string
+		tagged bool
+	}
+	maps, of, count := map[ref]*classMap{}, map[end]*classMap{}, map[*classMap]int{}
+	for _, e := range ends {
+		dscp := named(cmp.Or(e.at.portQOS(e.port, "dscp_to_tc_map"), e.at.field("PORT_QOS_MAP", "global", "dscp_to_tc_map")))
+		tag := named(cmp.Or(e.at.portQOS(e.port, "dot1p_to_tc_map"), e.at.field("PORT_QOS_MAP", "global", "dot1p_to_tc_map")))
+		at := ref{e.at, "DSCP_TO_TC_MAP", dscp, false}
+		switch {
+		case dscp == "" && tag == "":
+			if len(q.of[e]) > 0 {
+				r.tellAt(e.String(), "it has neither dscp_to_tc_map nor dot1p_to_tc_map: here it tells priorities as the other ports do")
+			}
+			continue
+		case dscp == "":
+			at = ref{e.at, "DOT1P_TO_TC_MAP", tag, true}
+			r.tellAt(e.String(), "dot1p_to_tc_map: priorities are told by the tag; hosts of a scenario send no tags, and their DSCP stands for it")
+		case tag != "":
+			r.tellAt(e.String(), "dot1p_to_tc_map: what comes without IP is told by the tag, and a scenario has none")
+			e.at.taken["DOT1P_TO_TC_MAP|"+tag] = true
+		}
+		if maps[at] == nil {
+			maps[at] = r.classMap(e, at.table, at.name, at.tagged)
+		}
+		of[e] = maps[at]
+		count[of[e]]++
+	}
+	var all []int
+	for _, e := range ends {
+		all = append(all, q.of[e]...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	usual := r.usual(ends, of, count, all, q)
+	q.maps = map[end]string{}
+	for _, e := range ends {
+		if of[e] != nil {
+			r.ownClasses(e, of[e], usual, q)
 		}
 	}
-	return by
 }
 
-func priority(c int, lossless bool) string {
-	if lossless {
-		return fmt.Sprintf("priority %d", c)
+// classMap reads a map of code points.
+func (r *sonicReader) classMap(e end, table, name string, tagged bool) *classMap {
+	m := &classMap{tagged, map[int]int{}}
+	most, what := 63, "DSCP"
+	if tagged {
+		most, what = 7, "priority of a tag"
 	}
-	return "lossy"
-}
-
-// codePoints are those of a map that lead to a lossless priority.
-func (r *sonicReader) codePoints(c *configDB, ref string, lossless []int) map[int]int {
-	m := map[int]int{}
-	for _, key := range c.DSCP.keysOf(ref) {
-		dscp, err1 := strconv.Atoi(key)
-		tc, err2 := strconv.Atoi(c.DSCP.field(ref, key))
-		if err1 != nil || err2 != nil || dscp < 0 || dscp > 63 || tc < 0 || tc > 7 {
-			r.faultf(c, "DSCP_TO_TC_MAP|"+ref, "%q: %q; want a DSCP of 0 to 63 and a priority of 0 to 7", key, c.DSCP.field(ref, key))
+	if !e.at.has(table, name) {
+		key := "dscp_to_tc_map"
+		if tagged {
+			key = "dot1p_to_tc_map"
+		}
+		r.faultf(e.at, quoted("PORT_QOS_MAP|"+e.at.qos[e.port]), "%s is %q; %s has %s", key, cut(name), table, sonicSpan(e.at.keys(table)))
+		return m
+	}
+	for _, key := range e.at.fieldsOf(table, name) {
+		code, err1 := strconv.Atoi(key)
+		tc, err2 := strconv.Atoi(e.at.field(table, name, key))
+		if err1 != nil || err2 != nil || code < 0 || code > most || tc < 0 || tc > 7 {
+			r.faultf(e.at, quoted(table+"|"+name), "%q: %q; want a %s of 0 to %d and a priority of 0 to 7", cut(key), cut(e.at.field(table, name, key)), what, most)
 			continue
 		}
-		if slices.Contains(lossless, tc) {
-			m[dscp] = tc
-		}
+		m.to[code] = tc
 	}
 	return m
 }
 
-// keysOf are the names of an entry's fields, in order.
-func (t table) keysOf(key string) []string { return keysOf(t[key]) }
-
-// profile is the one that most ports have for their lossless priorities.
-func (r *sonicReader) profile(ends []end, lossless map[end][]int) profile {
-	var all lists.Groups[profile, string] // the ports that have each
-	paused := false
+// usual is the code point that stands for each lossless priority, of DSCPs and of tags: that which most
+// ports map to it.
+func (r *sonicReader) usual(ends []end, of map[end]*classMap, count map[*classMap]int, lossless []int, q *qos) (usual [2]map[int]int) {
+	var votes [2][64][unit.Priorities]int
+	done := map[*classMap]bool{}
 	for _, e := range ends {
-		for _, c := range lossless[e] {
-			paused = true
-			p, ok := r.profileOf(e, c)
-			if at := all.Of[p]; ok && !slices.Contains(at[max(0, len(at)-1):], e.String()) { // once for all its priorities
-				all.Add(p, e.String())
+		m := of[e]
+		if m == nil || done[m] {
+			continue
+		}
+		done[m] = true
+		for code := range 64 {
+			if c, ok := m.to[code]; ok {
+				votes[b2i(m.tagged)][code][c] += count[m]
 			}
 		}
 	}
-	if len(all.Keys) == 0 {
-		if paused {
-			r.notef("no port has a BUFFER_PG with a lossless profile: buffers have their defaults, and BUFFER_POOL is not used")
+	q.codes = map[int][]int{}
+	for kind := range votes {
+		usual[kind] = map[int]int{}
+		for _, c := range lossless {
+			best := 0
+			for code := range 64 {
+				n := votes[kind][code][c]
+				if n > best {
+					usual[kind][c], best = code, n
+				}
+				if kind == 0 && n > 0 && n == slices.Max(votes[kind][code][:]) {
+					q.codes[c] = append(q.codes[c], code)
+				}
+			}
 		}
-		return profile{}
 	}
-	best := slices.MaxFunc(all.Keys, func(a, b profile) int { return len(all.Of[a]) - len(all.Of[b]) })
-	for _, p := range all.Keys {
-		switch at := andMore(all.Of[p]); {
-		case p == best:
-		case p.name == best.name:
-			r.notef("%q at %s has %s: a scenario has one profile, here %s", p.name, at, p.text(), best.text())
-		default:
-			r.notef("%q at %s: a scenario has one profile, here %q", p.name, at, best.name)
-		}
-	}
-	return best
+	return usual
 }
 
-// profileOf is the profile of a port for a priority; false if it has none of its own.
-func (r *sonicReader) profileOf(e end, priority int) (p profile, ok bool) {
-	key := e.at.group(e.port, priority)
-	name := named(e.at.PG.field(key, "profile"))
-	switch {
-	case name == "":
-		return p, false
-	case name == null:
-		p = profile{name: name, dynamicTh: r.parameter(e.at, "default_dynamic_th"), dynamic: true}
-		r.pools(e.at, losslessPool, &p)
-		return p, true
-	case e.at.Profile[name] == nil:
-		r.faultf(e.at, "BUFFER_PG|"+key, "profile is %q; BUFFER_PROFILE has %s", name, sonicSpan(e.at.Profile.keys()))
-		return p, false
+func b2i(b bool) int {
+	if b {
+		return 1
 	}
-	field := func(of string) string {
-		text := e.at.Profile.field(name, of)
-		n, whole := r.whole(e.at, "BUFFER_PROFILE|"+name, of, text)
-		if whole && n < 0 && of != "dynamic_th" { // a power of two
-			r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number, 0 or above", of, text)
+	return 0
+}
+
+// ownClasses finds out where a port maps code points otherwise than most.
+func (r *sonicReader) ownClasses(e end, m *classMap, usual [2]map[int]int, q *qos) {
+	var own []string
+	for c := range unit.Priorities {
+		code, ok := usual[b2i(m.tagged)][c]
+		if to := m.to[code]; ok && to != c { // what a map does not have is priority 0
+			own = append(own, fmt.Sprintf("%d: %d", host.DSCP(unit.Priority(c)), to))
+			r.tellAt(e.String(), "%d is mapped to priority %d, and at most ports to %d: see dscp_map in topology.ports", code, to, c)
 		}
-		return text
+		for _, other := range q.codes[c] {
+			if to, known := m.to[other]; !m.tagged && other != code && (!known || to != c) {
+				r.tellAt(e.String(), "DSCP %d is mapped to priority %d, and at most ports to %d (here DSCP %d)", other, to, c, code)
+			}
+		}
 	}
-	p = profile{
-		name: name, size: field("size"), staticTh: field("static_th"), dynamicTh: field("dynamic_th"),
-		xon: field("xon"), offset: field("xon_offset"), xoff: field("xoff"),
+	if own != nil {
+		q.maps[e] = strings.Join(own, ", ")
 	}
-	p.dynamic = p.xoff == "" && e.at.Profile.field(name, "headroom_type") == "dynamic"
-	if p.xoff == "" && !p.dynamic {
-		r.faultf(e.at, "BUFFER_PG|"+key, "profile %q has no xoff, so priority %d, which pfc_enable names, has no headroom", name, priority)
-	}
-	if pool := named(e.at.Profile.field(name, "pool")); pool != "" {
-		r.pools(e.at, pool, &p)
-	}
-	return p, true
-}
-
-// whole reads a field of a place, and reports whether it is a whole number; "" is 0.
-func (r *sonicReader) whole(c *configDB, place, field, text string) (n int, ok bool) {
-	n, err := strconv.Atoi(cmp.Or(text, "0"))
-	if err != nil {
-		r.faultf(c, place, "%s is %q; want a whole number", field, text)
-	}
-	return n, err == nil
-}
-
-// inRange reports whether a priority is in "3-4" or "3".
-func inRange(priorities string, priority int) bool {
-	from, to, two := strings.Cut(priorities, "-")
-	if !two {
-		to = from
-	}
-	a, err1 := strconv.Atoi(from)
-	b, err2 := strconv.Atoi(to)
-	return err1 == nil && err2 == nil && a <= priority && priority <= b
 }
 
 func join(priorities []int) string {

@@ -43,7 +43,7 @@ func sonicClos(t testing.TB, edits ...string) (files []importer.SONiCFile) {
 
 func sonicImported(t *testing.T, files []importer.SONiCFile) (string, *scenario.Plan) {
 	t.Helper()
-	made, err := importer.SONiC("clos", files)
+	made, err := importer.SONiC("clos", files, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,19 +51,29 @@ func sonicImported(t *testing.T, files []importer.SONiCFile) (string, *scenario.
 	if err != nil {
 		t.Fatalf("%v\n%s", err, made.Text)
 	}
-	return string(made.Text), plan
+	return unwrapped(made), plan
+}
+
+// unwrapped is the file of a scenario, with a line for each paragraph of its head.
+func unwrapped(made importer.Imported) string {
+	_, body, _ := strings.Cut(string(made.Text), "\nname: ")
+	return "# " + strings.Join(made.Told, "\n# ") + "\nname: " + body
 }
 
 // TestClos: four switches, one of an older release, come out as a known file, and its plan
 // has the links, speeds, priorities and buffers.
 func TestClos(t *testing.T) {
-	text, plan := sonicImported(t, sonicClos(t))
+	_, plan := sonicImported(t, sonicClos(t))
+	made, err := importer.SONiC("clos", sonicClos(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	want, err := os.ReadFile("testdata/clos.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text != string(want) {
-		t.Errorf("%s\nwant\n%s", text, want)
+	if string(made.Text) != string(want) {
+		t.Errorf("%s\nwant\n%s", made.Text, want)
 	}
 	speeds := map[string]unit.Rate{}
 	for _, l := range plan.Links {
@@ -83,18 +93,19 @@ func TestSays(t *testing.T) {
 		edits []string
 		want  string
 	}{
-		{[]string{"leaf0", `"name": "srv1"`, `"name": "srv0"`}, "hosts: [srv0-1, srv0-2, srv2, srv3]"},
-		{[]string{"leaf0", `"name": "srv1"`, `"name": "srv0"`}, "# srv0 has 2 links: it is a host for each, srv0-1 and so on.\n"},
-		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "down"`}, "# leaf0 Ethernet0 is down by its admin_status: its link to spine0 is left out.\n"},
-		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "DOWN"`}, "# leaf0 Ethernet0 is down by its admin_status: its link to spine0 is left out.\n"},
-		{[]string{"spine0", `"admin_status": "up"`, `"admin_status": "Down"`}, "# spine0 Ethernet0 is down by its admin_status: its link to leaf0 is left out.\n"},
+		{[]string{"leaf0", `"name": "srv1"`, `"name": "srv0"`}, "hosts: [srv0, srv2, srv3]\n  links: "},
+		{[]string{"leaf0", `"name": "srv1"`, `"name": "srv0"`}, "# srv0 has 2 links, some of them to one switch: each is a NIC with an address of its own.\n"},
+		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "down"`}, "# leaf0 Ethernet0: its admin_status is down: its link is left out.\n"},
+		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "DOWN"`}, "# leaf0 Ethernet0: its admin_status is DOWN: its link is left out.\n"},
+		{[]string{"spine0", `"admin_status": "up"`, `"admin_status": "Down"`}, "# spine0 Ethernet0: its admin_status is Down: its link is left out.\n"},
 		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "down"`}, "links: [leaf0--spine1, leaf0--srv0,"},
-		{[]string{"leaf0", `"admin_status": "down"`, `"admin_status": "up"`, "leaf1", `"admin_status": "down"`, `"admin_status": "up"`}, "# DEVICE_NEIGHBOR has nothing of leaf0 Ethernet16 and 1 more, up by admin_status: they have no link.\n"},
-		{[]string{"leaf0", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0"}, `# "pg_lossless_25000_5m_profile" at leaf0 Ethernet0: a scenario has one profile, here "pg_lossless_100000_5m_profile".`},
-		{[]string{"leaf0", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0", "leaf1", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0"}, `# "pg_lossless_25000_5m_profile" at leaf0 Ethernet0 and 1 more: a scenario has one profile, here "pg_lossless_100000_5m_profile".`},
+		{[]string{"leaf0", `"admin_status": "down"`, `"admin_status": "up"`, "leaf1", `"admin_status": "down"`, `"admin_status": "up"`}, "# leaf0 Ethernet16 and 1 more: it is up, and DEVICE_NEIGHBOR has nothing of it: it has no link.\n"},
+		{[]string{"leaf0", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0"}, `- {link: ["leaf0--spine0", "leaf0--srv0", "leaf0--srv1"], at: "leaf0", xoff: 49952}`},
+		{[]string{"leaf0", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0", "leaf1", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0"}, `- {link: ["leaf1--spine0", "leaf1--srv2", "leaf1--srv3"], at: "leaf1", xoff: 49952}`},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": " 4, 3"`}, "pfc: {lossless: [3, 4]}"},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": [3, "4"]`}, "pfc: {lossless: [3, 4]}"},
-		{[]string{"leaf0", `"mtu": "9100"`, `"mtu": 1500`}, "# mtu is 1500 at leaf0 Ethernet0: a scenario has one, and the largest is 9100.\n"},
+		{[]string{"leaf0", `"mtu": "9100"`, `"mtu": 1500`}, "# leaf0 Ethernet0: mtu is 1500: a scenario has one, and the largest is 9100.\n"},
+		{[]string{"leaf0", `"pfc_asym": "off"`, `"pfc_asym": "on"`}, `- {link: "leaf0--spine0", at: "leaf0", pfc: asymmetric}`},
 	} {
 		if text, _ := sonicImported(t, sonicClos(t, c.edits...)); !strings.Contains(text, c.want) {
 			t.Errorf("%q: no %q in\n%s", c.edits, c.want, text)
@@ -121,16 +132,16 @@ func TestSONiCPauses(t *testing.T) {
 		files []importer.SONiCFile
 		want  []string
 	}{
-		{"a switch alone", alone(), []string{"pfc: {lossless: [3, 4]}", "xoff: 165568", "# Priority 3: DSCP 3.\n"}},
+		{"a switch alone", alone(), []string{"pfc: {lossless: [3, 4]}", "xoff: 165568", "# By the files priority 3 is DSCP 3; priority 4 is DSCP 4.\n"}},
 		{"a switch alone that pauses nothing", alone(without("leaf0", 4)...), []string{"pfc: {lossless: []}", nothing}},
 		{"a switch alone that pauses at two ports", alone(without("leaf0", 2)...), []string{
 			"pfc: {lossless: [3, 4]}",
-			`# pfc_enable is "" at leaf0 Ethernet0 and 1 more: see topology.ports; pfc.lossless is "3,4", that of most others.`,
+			`# leaf0 Ethernet0 and 1 more: pfc_enable is "": see topology.ports; pfc.lossless is "3,4", that of most others.`,
 			`- {link: ["leaf0--spine0", "leaf0--spine1"], lossless: []}`,
 		}},
 		{"a port to a host that pauses less", sonicClos(t, "leaf0", "\"Ethernet8\": {\n            \"dscp_to_tc_map\": \"AZURE\",\n            \"tc_to_pg_map\": \"AZURE\",\n            \"pfc_to_queue_map\": \"AZURE\",\n            \"pfc_enable\": \"3,4\"", `"Ethernet8": {"pfc_enable": "3"`), []string{
 			"pfc: {lossless: [3, 4]}",
-			`# pfc_enable is "3" at leaf0 Ethernet8: see topology.ports; pfc.lossless is "3,4", that of most others.`,
+			`# leaf0 Ethernet8: pfc_enable is "3": see topology.ports; pfc.lossless is "3,4", that of most others.`,
 			`    - {link: "leaf0--srv0", lossless: [3]}`,
 		}},
 		{"ends that pause different ones", sonicClos(t, "leaf1", `"pfc_enable": "3,4"`, `"pfc_enable": "3"`), []string{
@@ -158,8 +169,8 @@ func TestSONiCFaults(t *testing.T) {
 		edits []string
 		want  []string
 	}{
-		{[]string{"leaf0", `"DEVICE_METADATA": {`, `"DEVICE_METADATA": [`}, []string{"leaf0.json: no config_db.json: "}},
-		{[]string{"leaf0", `"hostname": "leaf0"`, `"hostname": "tor0"`}, []string{`leaf0.json: DEVICE_METADATA|localhost: hostname is "tor0"; the file is called by it`}},
+		{[]string{"leaf0", `"DEVICE_METADATA": {`, `"DEVICE_METADATA": [`}, []string{"leaf0.json:3: no config_db.json: "}},
+		{[]string{"leaf0", `"hostname": "leaf0"`, `"hostname": "tor0"`}, []string{"spine0.json: DEVICE_NEIGHBOR|Ethernet0: it leads to leaf0, a ToRRouter, and there is no leaf0.json"}},
 		{[]string{"leaf0", spine1Port, strings.Replace(spine1Port, "Ethernet0", "Ethernet4", 1)}, []string{
 			"leaf0.json: DEVICE_NEIGHBOR|Ethernet4: it leads to spine1 Ethernet4, which by spine1.json leads to leaf1 Ethernet4",
 			"spine1.json: DEVICE_NEIGHBOR|Ethernet0: it leads to leaf0 Ethernet4, which by leaf0.json leads to spine1 Ethernet4",
@@ -181,21 +192,19 @@ func TestSONiCFaults(t *testing.T) {
 			"leaf0.json: PORT_QOS_MAP|Ethernet41: PORT has no Ethernet41; it has Ethernet0, Ethernet4, Ethernet8, Ethernet12, Ethernet16",
 		}},
 		{[]string{"spine0", `"speed": "100000"`, `"speed": "40000"`}, []string{`leaf0.json: PORT|Ethernet0: speed is "100000", and that of spine0 Ethernet0, to which it leads, "40000"`}},
+		{[]string{"leaf0", `"pfc_asym": "off"`, `"pfc_asym": "yes"`}, []string{`leaf0.json: PORT|Ethernet0: pfc_asym is "yes"; want on or off`}},
 		{[]string{"leaf0", `"speed": "100000"`, `"speed": "fast"`}, []string{`leaf0.json: PORT|Ethernet0: speed is "fast"; want Mbit/s, such as "100000"`}},
 		{[]string{"leaf0", "\"name\": \"srv1\"", "\"name\": \"spine9\"", "leaf0", "\"srv1\": {\n            \"hwsku\": \"Server\",\n            \"lo_addr\": \"10.0.0.1\",\n            \"type\": \"Server\"", "\"spine9\": {\n            \"type\": \"LeafRouter\""}, []string{
 			"leaf0.json: DEVICE_NEIGHBOR|Ethernet12: it leads to spine9, a LeafRouter, and there is no spine9.json",
 		}},
-		{[]string{"leaf0", "\"name\": \"srv1\"", "\"name\": \"srv 1\\n\""}, []string{`leaf0.json: DEVICE_NEIGHBOR|Ethernet12: name is "srv 1\n"; want 1 to 32 letters`}},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": {"3": true}`, "spine0", `"mtu": "9100"`, `"mtu": null`}, []string{
 			`leaf0.json: PORT_QOS_MAP|Ethernet0: pfc_enable is {"3":true}; want a text, such as "3,4"`,
 			`spine0.json: PORT|Ethernet0: mtu is null; want a text`,
 		}},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": "3,8"`}, []string{`leaf0.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3,8"; want priorities 0 to 7`}},
-		{[]string{"leaf1", `"26": "1"`, `"26": "3"`}, []string{"leaf1.json: DSCP_TO_TC_MAP|AZURE: DSCP 26 is priority 3, and at leaf0 lossy"}},
 		{[]string{"leaf1", `"26": "1"`, `"96": "3"`}, []string{`leaf1.json: DSCP_TO_TC_MAP|AZURE: "96": "3"; want a DSCP of 0 to 63 and a priority of 0 to 7`}},
-		{[]string{"spine1", `[DSCP_TO_TC_MAP|AZURE]`, `[DSCP_TO_TC_MAP|MINE]`}, []string{`spine1.json: PORT_QOS_MAP|Ethernet0: dscp_to_tc_map is "MINE"; DSCP_TO_TC_MAP has AZURE`}},
+		{[]string{"spine1", `[DSCP_TO_TC_MAP|AZURE]`, `[DSCP_TO_TC_MAP|MINE]`}, []string{`spine1.json: PORT_QOS_MAP|Ethernet0,Ethernet4: dscp_to_tc_map is "MINE"; DSCP_TO_TC_MAP has AZURE`}},
 		{[]string{"spine1", "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]", "[BUFFER_PROFILE|none]"}, []string{`spine1.json: BUFFER_PG|Ethernet0|3-4: profile is "none"; BUFFER_PROFILE has ingress_lossy_profile, pg_lossless_25000_5m_profile, pg_lossless_100000_5m_profile`}},
-		{[]string{"spine0", `"profile": "pg_lossless_100000_5m_profile"`, `"profile": "ingress_lossy_profile"`}, []string{`spine0.json: BUFFER_PG|Ethernet0|3-4: profile "ingress_lossy_profile" has no xoff, so priority 3, which pfc_enable names, has no headroom`}},
 		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "much"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "much"; want a whole number`}},
 		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "-5"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "-5"; want a whole number, 0 or above`}},
 		{[]string{"spine0", `"xoff": "4194304"`, `"xoff": "4 MB"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: xoff is "4 MB"; want a whole number`}},
@@ -211,7 +220,7 @@ func TestSONiCFaults(t *testing.T) {
 		}},
 		{[]string{"spine0", `"size": "13945824"`, `"size": "13 MB"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: size is "13 MB"; want a whole number`}},
 	} {
-		_, err := importer.SONiC("clos", sonicClos(t, c.edits...))
+		_, err := importer.SONiC("clos", sonicClos(t, c.edits...), "")
 		if err == nil {
 			t.Errorf("%q: no error", c.edits)
 			continue
@@ -222,7 +231,7 @@ func TestSONiCFaults(t *testing.T) {
 			}
 		}
 	}
-	if _, err := importer.SONiC("none", nil); err == nil || !strings.Contains(err.Error(), "no file") {
+	if _, err := importer.SONiC("none", nil, ""); err == nil || !strings.Contains(err.Error(), "no file") {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -232,12 +241,12 @@ func TestSONiCFaults(t *testing.T) {
 func FuzzSONiC(f *testing.F) {
 	files, pair := sonicClos(f), sonicPair(pairDB{}, pairDB{})
 	f.Add(files[0].Data, files[2].Data)
-	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "b", "port": "e"}}}`), []byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "e"}}}`))
-	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}, "f": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "f"}, "f": {"name": "a", "port": "e"}}}`), []byte(`{}`))
+	f.Add([]byte(`{"PORT": {"e": {"speed": "1", "admin_status": "up"}}, "DEVICE_NEIGHBOR": {"e": {"name": "b", "port": "e"}}}`), []byte(`{"PORT": {"e": {"speed": "1", "admin_status": "up"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "e"}}}`))
+	f.Add([]byte(`{"PORT": {"e": {"speed": "1", "admin_status": "up"}, "f": {"speed": "1", "admin_status": "up"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "f"}, "f": {"name": "a", "port": "e"}}}`), []byte(`{}`))
 	f.Add(pair[0].Data, pair[1].Data)
-	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "h"}}, "PORT_QOS_MAP": {"e": {"pfc_enable": "3"}}, "BUFFER_PG": {"e|3": {"profile": "p"}}, "BUFFER_PROFILE": {"p": {"xoff": "1"}}}`), []byte(`null`))
+	f.Add([]byte(`{"PORT": {"e": {"speed": "1", "admin_status": "up"}}, "DEVICE_NEIGHBOR": {"e": {"name": "h"}}, "PORT_QOS_MAP": {"e": {"pfc_enable": "3"}}, "BUFFER_PG": {"e|3": {"profile": "p"}}, "BUFFER_PROFILE": {"p": {"xoff": "1"}}}`), []byte(`null`))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		made, err := importer.SONiC("fuzz", []importer.SONiCFile{{Switch: "a", Data: a}, {Switch: "b", Data: b}})
+		made, err := importer.SONiC("fuzz", []importer.SONiCFile{{Switch: "a", Data: a}, {Switch: "b", Data: b}}, "")
 		if err != nil {
 			if len(err.Error()) == 0 {
 				t.Error("an error without words")

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,26 +12,74 @@ import (
 )
 
 // text is the scenario file.
-func (r *sonicReader) text(name string, links []sonicLink, lags []string, q qos) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Made of the configurations of %s. Routes are shortest paths, those\n# that fail fall back as routes of a scenario do.\n", unit.Count(len(r.configs), "SONiC switch"))
-	for priority := range unit.Priorities {
-		if points := q.dscp[priority]; points != nil {
-			fmt.Fprintf(&b, "# Priority %d: DSCP %s.\n", priority, strings.ReplaceAll(join(points), ",", ", "))
+func (r *sonicReader) text(name string, f sonicFabric, q qos, b buffers, e egress, mtu int, by routes) Imported {
+	var s strings.Builder
+	fmt.Fprintf(&s, "name: %q\n\ntopology:\n", name)
+	list(&s, "switches", lists.Map(r.configs, func(c *configDB) string { return yamlName(c.name) }))
+	list(&s, "hosts", lists.Map(f.hosts, yamlName))
+	if len(f.shared) > 0 {
+		list(&s, "shared_address", lists.Map(f.shared, yamlName))
+	}
+	list(&s, "links", lists.Map(f.links, func(l sonicLink) string { return l.names() }))
+	head := "  lags:\n"
+	for _, l := range f.lags {
+		fmt.Fprintf(&s, "%s    - {link: %q}\n", head, l)
+		head = ""
+	}
+	by.write(&s)
+	if by.kind == RoutingBGP && len(f.as) > 0 {
+		s.WriteString("  shared_as:\n")
+		for _, as := range f.as {
+			fmt.Fprintf(&s, "    - [%s]\n", strings.Join(lists.Map(as, yamlName), ", "))
 		}
 	}
-	for _, n := range r.notes {
-		fmt.Fprintf(&b, "# %s.\n", n)
+	if mtu > 0 {
+		fmt.Fprintf(&s, "  mtu: %d\n", mtu)
 	}
-	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
-	var hosts, all []string
+	writeLinks(&s, f.links, e)
+	writePorts(&s, f.links, q, b, mtu)
+	if b.profile.String() != "{}" {
+		fmt.Fprintf(&s, "\n# %q\nbuffer: %s\n", b.profile.name, &b.profile)
+	}
+	if e.sched != "" {
+		fmt.Fprintf(&s, "\nscheduler: %s\n", e.sched)
+	}
+	fmt.Fprintf(&s, "\npfc: {lossless: [%s]}\n", commas(q.lossless))
+	if e.ecn != "" {
+		fmt.Fprintf(&s, "congestion: {ecn: %s, cnp_priority: %d}\n", e.ecn, e.cnp)
+	}
+	if e.detector != "" {
+		fmt.Fprintf(&s, "detector: %s\n", e.detector)
+	}
+	s.WriteString("\nduration: 1s\n")
+	var codes []string
+	for c := range unit.Priorities {
+		if points := q.codes[c]; points != nil {
+			codes = append(codes, fmt.Sprintf("priority %d is DSCP %s", c, commas(points)))
+		}
+	}
+	if codes != nil {
+		r.tell("By the files %s", strings.Join(codes, "; "))
+	}
+	return r.imported(fmt.Sprintf("Made of the configurations of %s. %s.", unit.Count(len(r.configs), "SONiC switch"), by), []byte(s.String()))
+}
+
+// commas lists numbers as YAML and people do.
+func commas(numbers []int) string { return strings.ReplaceAll(join(numbers), ",", ", ") }
+
+// yamlName is a name as it can stand in a list of YAML.
+func yamlName(name string) string {
+	if slices.Contains([]string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(name)) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// writeLinks writes the rate and the cable of most links, and what others have.
+func writeLinks(b *strings.Builder, links []sonicLink, e egress) {
 	speeds, cables := map[int]int{}, map[int]int{}
 	usual, usualCable := 0, 0
 	for _, l := range links {
-		if l.host != "" {
-			hosts = append(hosts, l.host)
-		}
-		all = append(all, l.names())
 		if speeds[l.speed]++; speeds[l.speed] > speeds[usual] {
 			usual = l.speed
 		}
@@ -38,25 +87,13 @@ func (r *sonicReader) text(name string, links []sonicLink, lags []string, q qos)
 			usualCable = l.cable
 		}
 	}
-	list(&b, "switches", lists.Map(r.configs, func(c *configDB) string { return c.name }))
-	list(&b, "hosts", hosts)
-	list(&b, "links", all)
-	head := "  lags:\n"
-	for _, l := range lags {
-		fmt.Fprintf(&b, "%s    - {link: %q}\n", head, l)
-		head = ""
-	}
-	if q.mtu > 0 {
-		fmt.Fprintf(&b, "  mtu: %d\n", q.mtu)
-	}
-	fmt.Fprintf(&b, "  rate: %s\n", rate(usual))
+	fmt.Fprintf(b, "  rate: %s\n", rate(usual))
 	if usualCable > 0 {
-		fmt.Fprintf(&b, "  cable: %s\n", metres(usualCable))
+		fmt.Fprintf(b, "  cable: %s\n", metres(usualCable))
 	}
-	head = "  overrides:\n"
+	head := "  overrides:\n"
 	ids := linkIDs(links)
 	for i, l := range links {
-		id := ids[i]
 		own := ""
 		if l.speed != usual {
 			own += ", rate: " + rate(l.speed)
@@ -64,15 +101,39 @@ func (r *sonicReader) text(name string, links []sonicLink, lags []string, q qos)
 		if l.cable != usualCable {
 			own += ", cable: " + metres(l.cable)
 		}
+		own += e.override(&l)
 		if own != "" {
-			fmt.Fprintf(&b, "%s    - {link: %q%s}\n", head, id, own)
+			fmt.Fprintf(b, "%s    - {link: %q%s}\n", head, ids[i], own)
 			head = ""
 		}
 	}
-	q.writePorts(&b, links)
-	q.profile.write(&b)
-	fmt.Fprintf(&b, "\npfc: {lossless: [%s]}\n\nduration: 1s\n", strings.ReplaceAll(join(q.lossless), ",", ", "))
-	return []byte(b.String())
+}
+
+// evenly is the scheduler of a port whose queues have none.
+var evenly = func() string {
+	var all []string
+	for c := range unit.Priorities {
+		all = append(all, fmt.Sprintf("%d: {type: dwrr, weight: 1}", c))
+	}
+	return "{" + strings.Join(all, ", ") + "}"
+}()
+
+// override is the scheduler of a link's ports, if it is not that of most.
+func (e *egress) override(l *sonicLink) string {
+	if l.b.at == nil {
+		if e.own[l.a] == e.sched {
+			return ""
+		}
+		return ", scheduler: " + cmp.Or(e.own[l.a], evenly)
+	}
+	if e.own[l.a] == e.sched && e.own[l.b] == e.sched {
+		return ""
+	}
+	a, b := cmp.Or(e.own[l.a], evenly), cmp.Or(e.own[l.b], evenly)
+	if a == b {
+		return ", scheduler: " + a
+	}
+	return fmt.Sprintf(", scheduler: [%s, %s]", a, b)
 }
 
 // linkIDs are the names of links, which tell those between the same two nodes apart.
@@ -88,33 +149,54 @@ func linkIDs(links []sonicLink) (ids []string) {
 	return ids
 }
 
-// writePorts writes the ports with other lossless priorities than most. A host's port has those of the
+// writePorts writes what ports have of their own. A host's port has the lossless priorities of the
 // switch's.
-func (q *qos) writePorts(b *strings.Builder, links []sonicLink) {
+func writePorts(s *strings.Builder, links []sonicLink, q qos, b buffers, mtu int) {
 	var ports lists.Groups[string, string] // by the rest of an entry, the links
 	for i, id := range linkIDs(links) {
 		l := &links[i]
-		write := func(at string, e end) {
+		own := func(e end) (text string) {
 			if !slices.Equal(q.of[e], q.lossless) {
-				ports.Add(fmt.Sprintf("%s, lossless: [%s]", at, strings.ReplaceAll(join(q.of[e]), ",", ", ")), strconv.Quote(id))
+				text += fmt.Sprintf(", lossless: [%s]", commas(q.of[e]))
+			}
+			return text
+		}
+		rest := func(e end) (text string) {
+			if m := q.maps[e]; m != "" {
+				text = fmt.Sprintf(", dscp_map: {%s}", m)
+			}
+			if q.asymmetric[e] && !b.silent[e] {
+				text += ", pfc: asymmetric"
+			}
+			return text + b.keys(l, e, mtu)
+		}
+		add := func(at, text string) {
+			if text != "" {
+				ports.Add(at+text, strconv.Quote(id))
 			}
 		}
-		if l.b.at == nil || slices.Equal(q.of[l.a], q.of[l.b]) {
-			write("", l.a)
+		if l.b.at == nil {
+			add("", own(l.a))
+			add(fmt.Sprintf(", at: %q", l.a.at.name), rest(l.a))
 			continue
 		}
-		write(fmt.Sprintf(", at: %q", l.a.at.name), l.a)
-		write(fmt.Sprintf(", at: %q", l.b.at.name), l.b)
+		one, two := own(l.a)+rest(l.a), own(l.b)+rest(l.b)
+		if one == two {
+			add("", one)
+			continue
+		}
+		add(fmt.Sprintf(", at: %q", l.a.at.name), one)
+		add(fmt.Sprintf(", at: %q", l.b.at.name), two)
 	}
 	if len(ports.Keys) > 0 {
-		b.WriteString("  ports:\n")
+		s.WriteString("  ports:\n")
 	}
 	for _, own := range ports.Keys {
 		names := strings.Join(ports.Of[own], ", ")
 		if len(ports.Of[own]) > 1 {
 			names = "[" + names + "]"
 		}
-		fmt.Fprintf(b, "    - {link: %s%s}\n", names, own)
+		fmt.Fprintf(s, "    - {link: %s%s}\n", names, own)
 	}
 }
 
@@ -150,50 +232,4 @@ func list(b *strings.Builder, key string, names []string) {
 		line += n
 	}
 	b.WriteString(line + "]\n")
-}
-
-// write writes the profile as the buffer of a scenario.
-func (p *profile) write(b *strings.Builder) {
-	if text := p.text(); text != "{}" {
-		fmt.Fprintf(b, "\n# %q\nbuffer: %s\n", p.name, text)
-	}
-}
-
-// text is the profile as a scenario has it.
-func (p *profile) text() string {
-	size := p.size
-	if n, err := strconv.Atoi(size); err == nil && n < 1 {
-		size = "1"
-	}
-	var all []string
-	for _, f := range [][2]string{
-		{"pool", p.pool},
-		{"size", size},
-		{"static_th", p.staticTh},
-		{"dynamic_th", p.dynamicTh},
-		{"xon", p.xon},
-		{"xon_offset", p.offset},
-		{"xoff", p.xoff},
-		{"headroom_pool", p.headroomPool()},
-	} {
-		if f[1] != "" {
-			all = append(all, f[0]+": "+f[1])
-		}
-	}
-	return "{" + strings.Join(all, ", ") + "}"
-}
-
-// headroomPool is the pool of headroom as a scenario has it, "" for none.
-func (p *profile) headroomPool() string {
-	port := ", port: 0"
-	if p.ownPart {
-		port = "" // the default
-	}
-	switch {
-	case p.shared != "":
-		return "{size: " + p.shared + port + "}"
-	case p.ratio != "":
-		return "{ratio: " + p.ratio + port + "}"
-	}
-	return ""
 }
