@@ -42,10 +42,10 @@ func (l *lab) roles(file string, want Roles, t *tally) (*roles, error) {
 			n.out = true
 			alone = append(alone, n.name)
 		case ofHost(of.icon):
-			n.host = fmt.Sprintf("by the label graph-icon: %q", of.icon)
+			n.host = fmt.Sprintf("with the label graph-icon: %q", of.icon)
 		case of.icon != "":
 		case ofHost(of.group):
-			n.host = fmt.Sprintf("by the group %q", of.group)
+			n.host = fmt.Sprintf("of the group %q", of.group)
 		case of.kind == "linux" && n.links == 1:
 			n.host = "of kind linux with one link"
 		}
@@ -72,10 +72,10 @@ func (l *lab) several(r *roles, t *tally) error {
 			continue
 		}
 		if word := wordOf(n.image, routing); word != "" {
-			images[n.image] = fmt.Sprintf("the word %s of its image is that of a router", word)
+			images[n.image] = fmt.Sprintf("the word %s of the image is that of a router", word)
 		}
 		if wordOf(n.group, append(edgeWords, switchWords...)) != "" {
-			images[n.image] = fmt.Sprintf("the group %q of one with its image is of switches", n.group)
+			images[n.image] = fmt.Sprintf("the group %q of one with this image is of switches", n.group)
 		}
 	}
 	for _, k := range r.links {
@@ -83,9 +83,9 @@ func (l *lab) several(r *roles, t *tally) error {
 			switch far := k[1-i]; {
 			case !open(at):
 			case r.nodes[far].host != "":
-				images[l.nodes[at].image] = "one with its image is linked to a host"
+				images[l.nodes[at].image] = "one with this image is linked to a host"
 			case open(far) && l.nodes[at].image == l.nodes[far].image:
-				images[l.nodes[at].image] = "one with its image is linked to another"
+				images[l.nodes[at].image] = "one with this image is linked to another"
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func (l *lab) several(r *roles, t *tally) error {
 			continue
 		}
 		if images[l.nodes[i].image] == "" {
-			r.nodes[i].host = "of kind linux with several links, none of whose image is a switch"
+			r.nodes[i].host = "of kind linux with several links, and an image that no switch has"
 		}
 	}
 	r.tellEach(t, "Switches", func(i int) string {

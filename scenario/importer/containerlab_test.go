@@ -78,7 +78,7 @@ line 34: a link of type macvlan: left out, as it leads out of the lab.
 line 35: a link of type host: left out, as it leads out of the lab.
 prometheus: left out, for want of a link.
 Hosts of kind linux with one link: c1.
-Hosts by the group "Servers": c2.
+Hosts of the group "Servers": c2.
 Links have an mtu of their own, up to 9100, and a scenario has one for all: 9100.
 Without effect on frames: endpoint.mac: a scenario has addresses of its own.
 Without effect on frames: lab.mgmt, node.ports: the management network is no part of the fabric.
@@ -97,9 +97,9 @@ Without effect on frames: node.type: a switch has as many ports as links.`)
   nodes: {a: {kind: k}, b: {kind: server}, c: {kind: k, labels: {graph-icon: client}}, d: {kind: q}}
   links: [{endpoints: ["a:1", "b:1"]}, {endpoints: ["a:2", "c:1"]}, {endpoints: ["a:3", "d:1"]}]
 `, importer.Roles{}, `a--b a--c a--d
-Hosts by the label graph-icon: "Host": b.
-Hosts by the label graph-icon: "client": c.
-Hosts by the group "host": d.`)
+Hosts with the label graph-icon: "Host": b.
+Hosts with the label graph-icon: "client": c.
+Hosts of the group "host": d.`)
 }
 
 // TestContainerlabLinks: links of every type are in the fabric, or left out with a reason.
@@ -162,13 +162,13 @@ func TestContainerlabRoles(t *testing.T) {
 		hosts, told  string
 	}{
 		"servers with two NICs":          {"s1 srl, s2 srl, h linux alpine, g linux alpine", dual, importer.Roles{}, "h g", "h, g: each has a NIC for each of its links"},
-		"routers of kind linux by image": {"s1 srl, s2 srl, h linux quay.io/frrouting/frr:9, g linux alpine", dual, importer.Roles{}, "g", "Switches of kind linux, as the word frrouting of its image is that of a router: h"},
-		"routers of kind linux by links": {"p linux pc, q linux pc, x linux box, y linux box", chain, importer.Roles{}, "p q", "Switches of kind linux, as one with its image is linked to a host: x, y"},
-		"routers of kind linux by group": {"s1 srl, s2 srl, h linux i spine, g linux j", dual, importer.Roles{}, "g", `the group "spine" of one with its image is of switches: h`},
+		"routers of kind linux by image": {"s1 srl, s2 srl, h linux quay.io/frrouting/frr:9, g linux alpine", dual, importer.Roles{}, "g", "Switches of kind linux, as the word frrouting of the image is that of a router: h"},
+		"routers of kind linux by links": {"p linux pc, q linux pc, x linux box, y linux box", chain, importer.Roles{}, "p q", "Switches of kind linux, as one with this image is linked to a host: x, y"},
+		"routers of kind linux by group": {"s1 srl, s2 srl, h linux i spine, g linux j", dual, importer.Roles{}, "g", `the group "spine" of one with this image is of switches: h`},
 		"a Clos by groups":               {"a srl i leaf, b srl i Leafs, c srl i spine, d srl i spine", tree, importer.Roles{}, "a-host0 b-host1", "a, b have one each, as their groups say"},
 		"a Clos by names":                {"leaf1 srl, dc1.tor2 srl, c srl, d srl", "leaf1-c leaf1-d dc1.tor2-c dc1.tor2-d", importer.Roles{}, "leaf1-host0 dc1.tor2-host1", "leaf1, dc1.tor2 have one each, as their names say"},
 		"a Clos by links":                {"a srl, b srl, c srl, d srl, e srl", wide, importer.Roles{}, "a-host0 b-host1 c-host2", "a, b, c have one each, as they are the lowest tier by their links"},
-		"hosts that are named":           {"a srl, b srl, c srl, d srl", tree + " c-d", importer.Roles{Hosts: []string{"a", "b*"}}, "a b", "Hosts by --hosts: a, b"},
+		"hosts that are named":           {"a srl, b srl, c srl, d srl", tree + " c-d", importer.Roles{Hosts: []string{"a", "b*"}}, "a b", "Hosts named by --hosts: a, b"},
 		"switches of a group":            {"a srl i x, b srl i x, c srl i y, d srl i y", tree, importer.Roles{Groups: []string{"y"}}, "c-host0 d-host1", "c, d: each has a host of its own, as --group says"},
 		"all switches":                   {"a srl, b srl, c bridge, d srl", tree, importer.Roles{Hosts: []string{"all"}}, "a-host0 b-host1 d-host2", "Each switch has a host of its own"},
 	} {
@@ -237,7 +237,7 @@ func TestContainerlabParts(t *testing.T) {
 	if len(p.Fabric.Nodes) != 3 {
 		t.Errorf("%d nodes, want 3", len(p.Fabric.Nodes))
 	}
-	wantTold(t, made, "c, g: left out, as the fabric is its largest part, of 2 switches")
+	wantTold(t, made, "c, g: left out, as not connected to the largest part of the fabric, of 2 switches")
 }
 
 // TestContainerlabLedger: what nobody knows is named, wherever it stands; keys for anchors are no news.
@@ -280,7 +280,7 @@ func TestContainerlabFaults(t *testing.T) {
 		"clos.clab.yml:31: 1 endpoints: a link has 2":                                                                                               {"[leaf2:e1-2, c2:eth1]", "[leaf2:e1-2]"},
 		`clos.clab.yml:35: type: "hots" is no type of a link; valid: brief, veth, veth-stitch, host, mgmt-net, macvlan, vxlan, vxlan-stitch, dummy`: {"type: host", "type: hots"},
 		`clos.clab.yml:31: an endpoint has a node and an interface: write it as "leaf1:eth1" or {node: leaf1, interface: eth1}`:                     {"c2:eth1", "c2"},
-		`clos.clab.yml:18: "c2" and "c1" are linked, and hosts, one by the group "Servers" and one of kind linux with one link: a host is linked to switches; --hosts NAME,... says which nodes are hosts`: {
+		`clos.clab.yml:18: "c2" and "c1" are linked, and hosts, one of the group "Servers" and one of kind linux with one link: a host is linked to switches; --hosts NAME,... says which nodes are hosts`: {
 			"leaf1, interface: e1-2, mac: \"02:00:00:00:00:01\"}\n        - node: c1\n          interface: eth1\n    - endpoints: [leaf2:e1-2, c2:eth1]",
 			"c2, interface: e1-2}\n        - node: c1\n          interface: eth1",
 		},

@@ -164,7 +164,7 @@ func (n *graphmlNode) what() string {
 func (n *graphmlNode) host() string {
 	for _, kind := range n.kinds {
 		if ofHost(kind) {
-			return fmt.Sprintf("by the word %q of the graph", kind)
+			return fmt.Sprintf("which the graph calls %q", kind)
 		}
 	}
 	return ""

@@ -113,7 +113,7 @@ func TestGraphMLParts(t *testing.T) {
 	text = strings.Replace(text, `</graph>`, `<edge source="8" target="9"/></graph>`, 1)
 	made, err := graph(text, importer.Roles{})
 	wantRates(t, planOf(t, made, err), "s0--s1 2.5; s2--s0 10; s0--host0 100; s1--host1 100; s2--host2 100")
-	wantTold(t, made, "2 edges from a node to itself: left out", "9, 8: left out, as the fabric is its largest part, of 3 switches")
+	wantTold(t, made, "2 edges from a node to itself: left out", "9, 8: left out, as not connected to the largest part of the fabric, of 3 switches")
 }
 
 // TestGraphMLDrawing: what programs draw names a node that has no label; what only draws has no effect.
@@ -148,7 +148,7 @@ func TestGraphMLRoles(t *testing.T) {
 		`--hosts: "c" matches nothing in zoo.graphml; there are a1, a2, b`:               {Hosts: []string{"c"}},
 		`--group: "c" matches nothing in zoo.graphml; there are a1, Leafs, a2, leaf, b`:  {Groups: []string{"c"}},
 		`--hosts: "[" is no pattern: write a name, or one with * and ?, such as "leaf*"`: {Hosts: []string{"["}},
-		`zoo.graphml:2: "a1" and "b" are linked, and hosts, one by --hosts and one by --hosts: a host is linked to switches; --hosts NAME,... says which nodes are hosts`: {Hosts: []string{"*"}},
+		`zoo.graphml:2: "a1" and "b" are linked, and hosts, one named by --hosts and one named by --hosts: a host is linked to switches; --hosts NAME,... says which nodes are hosts`: {Hosts: []string{"*"}},
 	} {
 		made, err := graph(tree, roles)
 		if err != nil {

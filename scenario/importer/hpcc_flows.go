@@ -185,7 +185,7 @@ func lossless(flows []flow) []int {
 
 // hpccSpan is when the first flow begins, and how long a scenario takes in which each host has
 // twice the time that its link needs for all that it sends or gets, after the last flow
-// has begun: at least 1 ms, at most a day.
+// has begun, and what a hundred ways over the longest link take: at least 1 ms, at most a day.
 func hpccSpan(f *fabric, flows []flow) (first, end unit.Time) {
 	if len(flows) == 0 {
 		return 0, unit.Second
@@ -197,12 +197,15 @@ func hpccSpan(f *fabric, flows []flow) (first, end unit.Time) {
 		sent[x.from] += float64(x.size)
 		got[x.to] += float64(x.size)
 	}
-	longest := 0.0
+	longest, ways := 0.0, unit.Time(0)
+	for _, l := range f.links {
+		ways = max(ways, 100*l.delay)
+	}
 	for i, of := range f.of {
 		if len(of) > 0 {
 			longest = max(longest, 2*8*max(sent[i], got[i])/float64(f.links[of[0]].rate))
 		}
 	}
 	const day = 24 * 3600 * unit.Second
-	return first, min(day, last-first+max(unit.Millisecond, unit.Time(min(longest, 24*3600)*1000+1)*unit.Millisecond))
+	return first, min(day, last-first+ways+max(unit.Millisecond, unit.Time(min(longest, 24*3600)*1000+1)*unit.Millisecond))
 }

@@ -70,7 +70,7 @@ func (r *roles) put(want Roles, otherwise func() (hosting, error)) (h hosting, e
 		}
 		h.why = fmt.Sprintf("%s: each has a host of its own, as --group says", span(r.names(h.at)))
 	case len(hosts) > 0:
-		h.why = "Nodes that are no hosts are switches"
+		h.why = "Nodes that are not hosts are switches"
 	default:
 		if h, err = r.edge(otherwise); err != nil {
 			return h, err
@@ -104,7 +104,7 @@ func (r *roles) named(patterns []string) error {
 			return err
 		}
 		for _, i := range at {
-			r.nodes[i].host = "by --hosts"
+			r.nodes[i].host = "named by --hosts"
 		}
 	}
 	return nil
@@ -284,6 +284,6 @@ func (r *roles) whole(t *tally) {
 		}
 	}
 	if len(out) > 0 {
-		t.tell("%s: left out, as the fabric is its largest part, of %s", span(r.names(out)), unit.Count(size[best], "switch"))
+		t.tell("%s: left out, as not connected to the largest part of the fabric, of %s", span(r.names(out)), unit.Count(size[best], "switch"))
 	}
 }
