@@ -91,11 +91,10 @@ func Containerlab(name, file string, data []byte, want Options) (Imported, error
 	if err != nil {
 		return Imported{}, err
 	}
-	h, err := r.put(want.Roles, r.tiers)
+	h, err := r.put(want.Roles, t, r.tiers)
 	if err != nil {
 		return Imported{}, err
 	}
-	r.whole(t)
 	s := newSketch(lists.Map(r.nodes, func(n role) sketchNode { return sketchNode{n.name, n.host != "", n.out} }))
 	for i, n := range r.nodes {
 		if n.name != s.names[i] && !n.out {
@@ -114,7 +113,7 @@ func Containerlab(name, file string, data []byte, want Options) (Imported, error
 	if len(s.links) == 0 || len(s.switches) == 0 {
 		return Imported{}, fmt.Errorf("%s: no link of a switch: a fabric has some", file)
 	}
-	s.hostAt(lists.Where(h.at, func(i int) bool { return !r.nodes[i].out }))
+	s.hostAt(h.at)
 	s.mtu = l.mtu(file, t)
 	var b strings.Builder
 	routing := want.Routing.or(RoutingIGP, "the lab does not say what its switches run")
@@ -140,13 +139,9 @@ func (l *lab) mtu(file string, t *tally) int {
 
 // tiers are the switches that get hosts by the tiers of a Clos.
 func (r *roles) tiers() (hosting, error) {
-	if at := r.lowest(); at != nil {
-		return hosting{at, fmt.Sprintf("No node is a host: %s have one each, as they are the lowest tier by their links; --hosts and --group say otherwise", span(r.names(at)))}, nil
+	at := r.lowest()
+	if len(at) == 0 {
+		return hosting{}, r.ask()
 	}
-	names := r.candidates(func(n *role) []string { return []string{n.name} })
-	groups := ""
-	if slices.ContainsFunc(r.nodes, func(n role) bool { return len(n.groups) > 0 }) {
-		groups = ", and the groups " + r.candidates(func(n *role) []string { return n.groups })
-	}
-	return hosting{}, fmt.Errorf("%s: no node is a host, and groups, names and links do not say which switches have some: --hosts NAME,... says which nodes are hosts, --group NAME gives the switches of a group a host each, --hosts all each switch; there are %s%s", r.file, names, groups)
+	return hosting{at, fmt.Sprintf("No node is a host: %s have one each, as they are the lowest tier by their links; --hosts and --group say otherwise", span(r.names(at)))}, nil
 }

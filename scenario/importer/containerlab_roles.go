@@ -41,6 +41,7 @@ func (l *lab) roles(file string, want Roles, t *tally) (*roles, error) {
 		case n.links == 0:
 			n.out = true
 			alone = append(alone, n.name)
+		case n.joint:
 		case ofHost(of.icon):
 			n.host = fmt.Sprintf("with the label graph-icon: %q", of.icon)
 		case of.icon != "":

@@ -74,15 +74,13 @@ func GraphML(name, file string, data []byte, want Options) (Imported, error) {
 		return Imported{}, err
 	}
 	r := g.roles(file)
-	r.whole(t)
-	h, err := r.put(want.Roles, func() (hosting, error) {
+	h, err := r.put(want.Roles, t, func() (hosting, error) {
 		const why = "No node of the graph is a host: each has one, as a point of presence has users of its own; --hosts and --group say otherwise"
 		return hosting{r.where(func(n *role) bool { return !n.joint }), why}, nil
 	})
 	if err != nil {
 		return Imported{}, err
 	}
-	r.whole(t)
 	joints := r.where(func(n *role) bool { return n.joint })
 	if len(joints) > 0 {
 		t.tell("%s: a switch, as the graph has a hyperedge there, which joins several links", span(r.names(joints)))
@@ -124,7 +122,7 @@ func GraphML(name, file string, data []byte, want Options) (Imported, error) {
 	if supposed > 0 {
 		t.tell("%s of %d without a rate: %s is supposed", unit.Count(supposed, "link"), len(s.links), want.Rate)
 	}
-	s.hostAt(lists.Where(h.at, func(i int) bool { return !r.nodes[i].out }))
+	s.hostAt(h.at)
 	var b strings.Builder
 	routing := want.Routing.or(RoutingIGP, "a graph does not say what its nodes run")
 	s.write(&b, name, want.Rate, routing)

@@ -51,15 +51,16 @@ type hosting struct {
 	why string
 }
 
-// put gives nodes the roles that want says, and returns the switches that get a host of their own. Where nothing
-// says where hosts are, otherwise says which switches get one.
-func (r *roles) put(want Roles, otherwise func() (hosting, error)) (h hosting, err error) {
+// put gives nodes the roles that want says, leaves out what is not connected then, and returns the switches that
+// get a host of their own. Where nothing says where hosts are, otherwise says which switches get one.
+func (r *roles) put(want Roles, t *tally, otherwise func() (hosting, error)) (h hosting, err error) {
 	all := slices.Equal(want.Hosts, []string{"all"})
 	if len(want.Hosts) > 0 && !all {
 		if err := r.named(want.Hosts); err != nil {
 			return h, err
 		}
 	}
+	r.whole(t)
 	hosts := r.where(func(n *role) bool { return n.host != "" })
 	switch {
 	case all:
@@ -76,7 +77,20 @@ func (r *roles) put(want Roles, otherwise func() (hosting, error)) (h hosting, e
 			return h, err
 		}
 	}
+	if len(h.at) == 0 && len(hosts) == 0 {
+		return h, r.ask()
+	}
 	return h, r.degrees(h.at)
+}
+
+// ask is the fault of a file that does not tell where hosts are.
+func (r *roles) ask() error {
+	groups := ""
+	if slices.ContainsFunc(r.nodes, func(n role) bool { return len(n.groups) > 0 }) {
+		groups = ", and the groups " + r.candidates(func(n *role) []string { return n.groups })
+	}
+	return fmt.Errorf("%s: no node is a host, and groups, names and links do not say which switches have some: --hosts NAME,... says which nodes are hosts, --group NAME gives the switches of a group a host each, --hosts all each switch; there are %s%s",
+		r.file, r.candidates(func(n *role) []string { return []string{n.name} }), groups)
 }
 
 // where are the nodes of a kind that are not left out.
@@ -153,9 +167,9 @@ var edgeWords = []string{"leaf", "leave", "tor", "access", "edge"}
 // what otherwise says.
 func (r *roles) edge(otherwise func() (hosting, error)) (hosting, error) {
 	byGroup := r.where(func(n *role) bool {
-		return slices.ContainsFunc(n.groups, func(g string) bool { return slices.Contains(edgeWords, singular(g)) })
+		return !n.joint && slices.ContainsFunc(n.groups, func(g string) bool { return slices.Contains(edgeWords, singular(g)) })
 	})
-	byName := r.where(func(n *role) bool { return wordOf(n.name, edgeWords) != "" })
+	byName := r.where(func(n *role) bool { return !n.joint && wordOf(n.name, edgeWords) != "" })
 	const none = "No node is a host: %s have one each, as their %s that they are the edge"
 	switch {
 	case len(byGroup) > 0:
@@ -174,11 +188,12 @@ func singular(word string) string { return strings.TrimSuffix(strings.ToLower(wo
 // go begins and ends there. nil if the links do not tell that.
 func (r *roles) lowest() (at []int) {
 	all := r.where(func(*role) bool { return true })
-	if len(all) == 2 {
-		return all
-	}
-	if len(all) == 0 {
+	isPlace := func(i int) bool { return !r.nodes[i].joint }
+	switch len(all) {
+	case 0:
 		return nil
+	case 2:
+		return lists.Where(all, isPlace)
 	}
 	fewest := slices.MinFunc(all, func(a, b int) int { return r.nodes[a].links - r.nodes[b].links })
 	tier := make([]int, len(r.nodes)) // from 1
@@ -187,7 +202,7 @@ func (r *roles) lowest() (at []int) {
 			at, tier[i] = append(at, i), 1
 		}
 	}
-	if len(at) < 2 || len(at) == len(all) {
+	if len(at) < 2 || len(at) == len(all) || len(lists.Where(at, isPlace)) < len(at) {
 		return nil
 	}
 	near := make([][]int, len(r.nodes))
@@ -260,16 +275,20 @@ func (r *roles) tellEach(t *tally, something string, why func(i int) string) {
 // whole leaves out the nodes that are not in the largest part of the graph, which it tells, and the links of
 // these. Frames go through switches alone.
 func (r *roles) whole(t *tally) {
-	isSwitch := func(i int) bool { return r.nodes[i].host == "" }
+	isSwitch := func(i int) bool { return r.nodes[i].host == "" && !r.nodes[i].out }
 	part := parts(len(r.nodes), r.links, isSwitch)
 	size := map[int]int{}
 	best := -1
 	for i := range r.nodes {
-		if n := &r.nodes[i]; !n.out && isSwitch(i) {
-			if size[part[i]]++; best < 0 || size[part[i]] > size[best] {
-				best = part[i]
-			}
+		if !isSwitch(i) {
+			continue
 		}
+		if size[part[i]]++; best < 0 || size[part[i]] > size[best] {
+			best = part[i]
+		}
+	}
+	if best < 0 {
+		return // hosts alone, which are refused
 	}
 	in := make([]bool, len(r.nodes))
 	for _, l := range r.links {
