@@ -170,12 +170,26 @@ func WatchdogConfig() View[*observe.Watchdog] {
 			if w == nil {
 				return []table{t}
 			}
+			action := w.Action
+			switch {
+			case w.BigRed:
+				action = "drop (BIG_RED_SWITCH)"
+			case w.Idle:
+				action += " (counter polling disabled)"
+			}
 			for _, p := range w.Ports {
-				t.add(p, w.Action, whole(w.Detection), whole(w.Restoration), whole(w.Poll))
+				t.add(p, action, whole(w.Detection), whole(w.Restoration), whole(w.Poll))
 			}
 			return []table{t}
 		},
 	}
+}
+
+// Stormed reports whether a queue of some of the switches has a storm.
+func Stormed(all []*observe.Watchdog) bool {
+	return slices.ContainsFunc(all, func(w *observe.Watchdog) bool {
+		return w != nil && slices.ContainsFunc(w.Queues, func(q observe.WatchdogQueue) bool { return q.Stormed && !q.Unwatched })
+	})
 }
 
 // WatchdogStats shows the storms that PFC watchdogs saw, also those that were stopped; with

@@ -12,6 +12,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/observe"
 	"softswitch/view/show"
 )
 
@@ -145,9 +146,17 @@ watchdog have no lines.`, show.WatchdogConfig())
 }
 
 func (s *shower) pfcwdStats() *cobra.Command {
-	empty := false
-	c := leaf(s, "stats", "Storms that the PFC watchdog saw, by queue", "", show.WatchdogStats(&empty))
+	empty, check := false, false
+	v := show.WatchdogStats(&empty)
+	v.Check = func(all []*observe.Watchdog) error {
+		if check && show.Stormed(all) {
+			return cli.ErrUnmet
+		}
+		return nil
+	}
+	c := leaf(s, "stats", "Storms that the PFC watchdog saw, by queue", "", v)
 	c.Flags().BoolVarP(&empty, "empty", "e", false, "also show queues without a storm")
+	c.Flags().BoolVar(&check, "check-storm", false, "exit status 1 if a storm lasts")
 	return c
 }
 
