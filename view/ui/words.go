@@ -171,7 +171,8 @@ func (m *model) slowText(host int) string {
 	return text
 }
 
-// underneath says what is not as it was, though traffic flows: links that are down, and what responses do.
+// underneath says what is not as it should be, though traffic flows: links that are down, or whose ends
+// disagree, and what responses do.
 func (m *model) underneath(s *State) (text string) {
 	switch n := len(s.Down); n {
 	case 0:
@@ -179,6 +180,17 @@ func (m *model) underneath(s *State) (text string) {
 		text = fmt.Sprintf(" Link %s is down.", m.w.linkText(s.Down[0]))
 	default:
 		text = fmt.Sprintf(" %s are down.", unit.Count(n, "link"))
+	}
+	links := map[int]bool{}
+	for _, x := range s.Mismatches {
+		links[x.Dir/2] = true
+	}
+	switch n := len(links); n {
+	case 0:
+	case 1:
+		text += " " + capital(s.Mismatches[0].Text) + "."
+	default:
+		text += fmt.Sprintf(" The ends of %s disagree, by DCBX.", unit.Count(n, "link"))
 	}
 	var what []string
 	for _, a := range s.Actions {
