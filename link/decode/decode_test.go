@@ -302,15 +302,38 @@ func TestFCS(t *testing.T) {
 	out, err = run(linkOf(file.Bytes(), 0x24000001), decode.Options{})
 	must(t, err)
 	want(t, out, lines[0], "1 frame: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other")
+}
 
-	flags := words(2|4<<16, 4<<5, 0) // of an enhanced packet: an FCS of 4 octets
-	out, err = run(join(section, iface, block(6, join(words(0, 0, 1, 64, 64), frames[0], flags))), decode.Options{})
-	must(t, err)
-	want(
-		t, out,
-		"1 00:00:00.000001000 if0 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"1 frame: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other",
-	)
+// A pcapng says the length of an FCS for an interface, in bits or octets, and for a packet, which
+// counts more.
+func TestFCSOfPcapng(t *testing.T) {
+	frame := set(withFCS(pfc(withTLV)), 60, 0xde, 0xad, 0xbe, 0xef) // no CRC: only the capture tells
+	of := func(length uint32) []byte { return block(1, join(ifaceBody, words(9|1<<16, 9, 13|1<<16, length, 0))) }
+	packet := func(options ...uint32) []byte {
+		return block(6, join(words(0, 0, 1, 64, 64), frame, words(options...)))
+	}
+	for _, tt := range []struct {
+		name string
+		file []byte
+		read bool
+	}{
+		{"nobody says it", join(section, iface, packet()), false},
+		{"interface, in bits", join(section, of(32), packet()), true},
+		{"interface, in octets", join(section, of(4), packet()), true},
+		{"interface says 0", join(section, of(0), packet()), false},
+		{"packet", join(section, iface, packet(2|4<<16, 4<<5, 0)), true},
+		{"packet, with a flag beside it that nobody has defined", join(section, iface, packet(2|4<<16, 4<<5|1<<9, 0)), true},
+		{"packet and interface", join(section, of(16), packet(2|4<<16, 4<<5, 0)), true},
+		{"packet does not know, interface does", join(section, of(32), packet(2|4<<16, 1, 0)), true},
+		{"another interface", join(section, iface, of(32), packet()), false},
+		{"interface of a section before", join(section, of(32), section, iface, packet()), false},
+		{"option of a wrong length", join(section, block(1, join(ifaceBody, words(13|4<<16, 32, 0))), packet()), false},
+	} {
+		out, err := run(tt.file, decode.Options{})
+		if read := strings.Contains(out, "PFC 3:65535 4:resume; checking priority 3 from 5.2"); read != tt.read || err != nil {
+			t.Errorf("%s: error %v and\n%swant the frame read: %v", tt.name, err, out, tt.read)
+		}
+	}
 }
 
 // cooked is a frame as Linux's "any" has it, in both versions: of a kind (2 group, 4 sent),
@@ -633,6 +656,11 @@ func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 // FuzzDecode: whatever the file, no panic, every printed line whole, and the same
 // frames in both forms.
 func FuzzDecode(f *testing.F) {
+	sll, sll2 := cooked(pfc(withTLV), 2, 1)
+	f.Add(linkOf(pcap(f, sll, sll[:17], pause(1)[:18]), 113))
+	f.Add(linkOf(pcap(f, sll2, sll2[:21]), 276))
+	f.Add(linkOf(pcap(f, withFCS(pfc(nil)), pfc(nil)[:3]), 0x24000001))
+	f.Add(join(section, block(1, join(ifaceBody, words(13|1<<16, 32, 0))), block(6, join(words(0, 0, 1, 64, 64), withFCS(pfc(nil)), words(2|4<<16, 4<<5, 0)))))
 	f.Add(pcap(f, pfc(withTLV), tagged(message(), 0x8100, 7), pause(3), data()))
 	f.Add(pcapng(f, ethernet, pfc(withTLV), message()[:50]))
 	f.Add(join(section, iface, block(3, append(words(60), pfc(nil)...)), block(5, words(0, 0, 0))))
