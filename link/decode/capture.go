@@ -79,10 +79,8 @@ func openPcap(r *bufio.Reader) (source, error) {
 	if header[0] != 0xa1 {
 		order = binary.LittleEndian
 	}
-	switch s.link, s.fcs = linkWord(order.Uint32(header[20:])); s.link {
-	case linkEthernet, linkSLL, linkSLL2:
-	default:
-		return nil, fmt.Errorf("decode: link type %d; valid: %s", s.link, linksRead)
+	if s.link, s.fcs = linkWord(order.Uint32(header[20:])); !isRead(s.link) {
+		return nil, errLink(s.link)
 	}
 	// Writers do not keep to the length they announce; nor may they make us allocate a
 	// huge one.

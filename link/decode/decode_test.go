@@ -185,15 +185,26 @@ func TestJSON(t *testing.T) {
 }
 
 func TestInterfacesAndLinkTypes(t *testing.T) {
-	links := []layers.LinkType{layers.LinkTypeEthernet, layers.LinkTypeLinuxSLL, layers.LinkTypeEthernet}
-	out, err := run(pcapng(t, links, pfc(nil), pfc(nil), pause(1)), decode.Options{})
+	links := []layers.LinkType{layers.LinkTypeEthernet, layers.LinkTypeIEEE80211Radio, layers.LinkTypeEthernet, layers.LinkTypePPP}
+	out, err := run(pcapng(t, links, pfc(nil), pfc(nil), pause(1), pfc(nil), data(), data()), decode.Options{})
 	must(t, err)
 	want(
 		t, out,
 		"1 07:08:09.000000000 eth0 02:00:00:00:00:01 PFC 3:65535 4:resume",
 		"3 07:08:09.000002000 eth2 02:00:00:00:00:01 802.3x PAUSE 1",
-		"3 frames: 1 PFC, 1 802.3x PAUSE, 0 ITSY messages, 0 malformed, 1 other",
+		"6 frames: 1 PFC, 1 802.3x PAUSE, 0 ITSY messages, 0 malformed, 4 other; 1 of link type 9, which is not read; 2 of link type 127, which is not read",
 	)
+}
+
+// A capture without a frame that can be read is refused as a pcap of its link type is.
+func TestUnreadLinkTypes(t *testing.T) {
+	const refusal = "decode: link type 9; valid: 1 (Ethernet), 113 (Linux cooked, SLL), 276 (SLL2)"
+	file := pcapng(t, []layers.LinkType{layers.LinkTypeIEEE80211Radio, layers.LinkTypePPP}, data(), data(), data())
+	for _, opt := range []decode.Options{{}, {JSON: true}} {
+		if _, err := run(file, opt); err == nil || err.Error() != refusal {
+			t.Errorf("%+v: error %v, want %q", opt, err, refusal)
+		}
+	}
 }
 
 func TestTagged(t *testing.T) {

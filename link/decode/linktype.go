@@ -18,7 +18,15 @@ const (
 	linkSLL2     = 276 // "any" of newer ones
 )
 
-const linksRead = "1 (Ethernet), 113 (Linux cooked, SLL), 276 (SLL2)"
+// isRead reports whether frames of a link type are read.
+func isRead(link uint16) bool {
+	return link == linkEthernet || link == linkSLL || link == linkSLL2
+}
+
+// errLink refuses a link type that is not read.
+func errLink(link uint16) error {
+	return fmt.Errorf("decode: link type %d; valid: 1 (Ethernet), 113 (Linux cooked, SLL), 276 (SLL2)", link)
+}
 
 // fcsLen is the length of a frame check sequence.
 const fcsLen = 4
