@@ -104,7 +104,7 @@ func (p *printer) printAll(src source) error {
 			p.count.other++
 			continue
 		}
-		if p.witness != nil && rec.Kind != KindMalformed && rec.Kind != KindLLDP && len(rec.VLAN) == 0 {
+		if p.witness != nil && rec.Kind != KindMalformed && rec.Kind != KindLLDP && rec.Captured == 0 && len(rec.VLAN) == 0 {
 			v, link := p.witness.Judge(f.data)
 			rec.Auth = &Auth{Verdict: v.String(), Link: link}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/gopacket/pcapgo"
 
 	"softswitch/itsyhdr"
+	"softswitch/link/auth"
 	"softswitch/link/decode"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -237,6 +238,8 @@ func TestMalformed(t *testing.T) {
 		{"opcode", set(pfc(nil), 14, 0, 2), "pfcframe: unknown opcode; want PFC (0x0101) or PAUSE (0x0001); it is 0x0002"},
 		{"address", set(pfc(nil), 0, 2, 0, 0, 0, 0, 9), "pfcframe: wrong destination address; want 01:80:c2:00:00:01; it is 02:00:00:00:00:09"},
 		{"EtherType", set(pfc(nil), 12, 8, 6), "pfcframe: EtherType is not MAC Control (0x8808); it is 0x0806"},
+		{"opcode with a bit too many", set(pfc(nil), 14, 0x81, 1), "pfcframe: unknown opcode; want PFC (0x0101) or PAUSE (0x0001); it is 0x8101"},
+		{"MACsec to the group address", set(pfc(nil), 12, 0x88, 0xe5), "pfcframe: EtherType is not MAC Control (0x8808); it is 0x88e5"},
 		{"reserved bits", set(pfc(nil), 16, 0x80), "pfcframe: reserved bits set in the upper octet of the class-enable vector; want 0; it is 0x80"},
 		{"PAUSE cut in its quanta", pause(1)[:17], "pfcframe: frame is shorter than 60 bytes; it has 17 bytes"},
 		{"a wrong FCS", set(withFCS(pfc(nil)), 63, 0), "pfcframe: frame is longer than 60 bytes; it has 64 bytes"},
@@ -388,20 +391,50 @@ func TestCooked(t *testing.T) {
 	want(t, out, lines(" eth0")...)
 }
 
+// What a snapshot length cuts off behind the timers is not missed; the rest is no frame.
 func TestSnapped(t *testing.T) {
 	var file bytes.Buffer
-	w := pcapgo.NewWriterNanos(&file)
-	must(t, w.WriteFileHeader(40, layers.LinkTypeEthernet))
-	ci := info(0, pfc(nil))
-	ci.CaptureLength = 40
-	must(t, w.WritePacket(ci, pfc(nil)[:40]))
-	out, err := run(file.Bytes(), decode.Options{})
+	w := pcapgo.NewWriter(&file)
+	must(t, w.WriteFileHeader(60, layers.LinkTypeEthernet))
+	for i, cut := range []struct {
+		frame []byte
+		kept  int
+	}{
+		{pfc(withTLV), 59},
+		{pfc(nil), 34},
+		{pfc(nil), 33},
+		{tagged(pfc(nil), 0x8100, 0x8064), 38},
+		{pause(7), 18},
+		{pause(7), 17},
+		{set(pfc(nil), 16, 1), 40},
+		{append(pfc(nil), 0), 60},
+		{message(), 40},
+	} {
+		ci := info(i, cut.frame)
+		ci.CaptureLength = cut.kept
+		must(t, w.WritePacket(ci, cut.frame[:cut.kept]))
+	}
+	const from = " 02:00:00:00:00:01 "
+	out, err := run(file.Bytes(), decode.Options{Keys: auth.Keys{}})
 	must(t, err)
 	want(
 		t, out,
-		"1 07:08:09.000000000 02:00:00:00:00:01 MALFORMED: only 40 of its 60 bytes were captured",
-		"1 frame: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
+		"1 07:08:09.000000000"+from+"PFC 3:65535 4:resume; only 59 of its 60 bytes were captured",
+		"2 07:08:09.000001000"+from+"PFC 3:65535 4:resume; only 34 of its 60 bytes were captured",
+		"3 07:08:09.000002000"+from+"MALFORMED: only 33 of its 60 bytes were captured",
+		"4 07:08:09.000003000"+from+"vlan 100 priority 4 PFC 3:65535 4:resume; only 38 of its 64 bytes were captured",
+		"5 07:08:09.000004000"+from+"802.3x PAUSE 7; only 18 of its 60 bytes were captured",
+		"6 07:08:09.000005000"+from+"MALFORMED: only 17 of its 60 bytes were captured",
+		"7 07:08:09.000006000"+from+"MALFORMED: pfcframe: reserved bits set in the upper octet of the class-enable vector; want 0; it is 0x01",
+		"8 07:08:09.000007000"+from+"MALFORMED: only 60 of its 61 bytes were captured",
+		"9 07:08:09.000008000"+from+"MALFORMED: only 40 of its 60 bytes were captured",
+		"9 frames: 3 PFC, 1 802.3x PAUSE, 0 ITSY messages, 5 malformed, 0 other",
 	)
+	out, err = run(file.Bytes(), decode.Options{JSON: true})
+	must(t, err)
+	if first, _, _ := strings.Cut(out, "\n"); !strings.HasSuffix(first, `"quanta":0}],"captured":59}`) {
+		t.Errorf("JSON of the first is %s, want that 59 octets of it were captured", first)
+	}
 }
 
 // A jumbo frame is one among others.
