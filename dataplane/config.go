@@ -103,9 +103,10 @@ type PortConfig struct {
 	HeedPause bool
 	// Classes, unless nil, is how what comes in by the port gets its priority.
 	Classes *Classes
-	// PFCTxOff and PFCRxOff say that the port sends no pauses, and that it honours none.
-	PFCTxOff, PFCRxOff bool
-	Rate               unit.Rate // 0: unlimited
+	// PFCTxOff and PFCRxOff say that the port sends no pauses, and that it honours none; PFCRxAll that it
+	// honours those of all priorities, not of its lossless ones alone.
+	PFCTxOff, PFCRxOff, PFCRxAll bool
+	Rate                         unit.Rate // 0: unlimited
 	// Scheduler is how the priorities share the egress. The zero value: evenly.
 	Scheduler Scheduler
 	// Auth, unless nil, authenticates both directions of a link to another switch. The

@@ -75,7 +75,8 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 		t = itsyhdr.TLV{}
 	}
 	z.label = t
-	// Lossy priorities are paused by 802.3x alone (receivePause8023), and no detector knows of them.
+	// Lossy priorities are paused by 802.3x (receivePause8023) and where a port honours the pauses of all
+	// (PFCRxAll). No detector knows of them.
 	if s.lossless.Has(q.Priority) {
 		s.detector.Pause(s.now, q, t, fresh)
 	}

@@ -11,6 +11,10 @@ import (
 // What a port does with PFC. A frame is lossless if its priority is lossless at the port by which it
 // came in; by which port it leaves makes no difference. A pause that a port does not honour is
 // counted (OddPFCPriority) and changes nothing, so neither detectors nor the oracle hear of it.
+//
+// A pause of a priority that is lossy at the port, which a port honours with PFCRxAll, stops the queue. The lossy
+// frames in it are charged to nobody and dropped when it is full, so that they pass the waiting on to
+// nobody. Lossless frames wait in it as in any other: they came in by a port where the priority is lossless.
 
 // setPFC prepares p, of which cfg is set, for these lossless priorities.
 func (p *port) setPFC(lossless unit.PrioritySet) {
@@ -18,8 +22,11 @@ func (p *port) setPFC(lossless unit.PrioritySet) {
 	if p.cfg.PFCTxOff || p.cfg.FacesStack {
 		p.sends = 0
 	}
-	if p.cfg.PFCRxOff {
+	switch {
+	case p.cfg.PFCRxOff:
 		p.honours = 0
+	case p.cfg.PFCRxAll:
+		p.honours = 1<<unit.Priorities - 1
 	}
 }
 

@@ -59,8 +59,8 @@ func TestPauseByPort(t *testing.T) {
 	s.wantData(0, f)
 }
 
-// TestAsymmetricPFC: a port with PFC in one direction sends pauses, or honours them.
-func TestAsymmetricPFC(t *testing.T) {
+// TestOneWayPFC: a port with PFC in one direction sends pauses, or honours them.
+func TestOneWayPFC(t *testing.T) {
 	s := newTestSwitch(t, 3, func(c *Config) { c.Ports[0].PFCTxOff, c.Ports[1].PFCRxOff = true, true })
 	s.receive(2, pauseOf(3, 1000, 1))
 	for in := range unit.Port(2) {
@@ -87,6 +87,41 @@ func TestAsymmetricPFC(t *testing.T) {
 	s.receive(2, pauseOf(3, 0, 1))
 	s.drain(2)
 	s.drain(1)
+}
+
+// TestAsymmetricPFC: a port that honours the pauses of all priorities sends those of its lossless ones. A
+// lossy queue that is paused fills and drops, and pauses nobody; what came in lossless waits in it as
+// anywhere, and pauses its sender.
+func TestAsymmetricPFC(t *testing.T) {
+	s := newTestSwitch(t, 3, func(c *Config) {
+		twoKinds(c)
+		c.Ports[0].PFCRxAll = true
+	})
+	for _, c := range []unit.Priority{1, 6} {
+		s.receive(0, pauseOf(c, 1000, 1))
+		if !s.QueuePaused(0, c) {
+			t.Errorf("priority %d is not paused at port 0", c)
+		}
+	}
+	s.receive(2, several(22, 2, 0, 1)...)
+	s.wantDrops(2, map[Reason]uint64{DropLossyQueue: 2})
+	s.wantNothing(0, 2)
+	s.receive(1, several(4, 1, 0, 6)...)
+	if n := s.MMU().Held(1, 6, 0, 6); n != 4000 {
+		t.Errorf("4000 bytes wait in a queue that is lossy at its port, and %d are held", n)
+	}
+	s.wantNothing(0)
+	s.drain(1)
+	if n := s.Counters(1).TxPause[6]; n != 1 {
+		t.Errorf("port 1 sends %d pauses, want 1", n)
+	}
+	s.receive(0, pauseOf(1, 0, 1))
+	s.receive(0, pauseOf(6, 0, 1))
+	s.drain(0)
+	s.drain(1)
+	if n := s.Counters(0).TxPause; n != [unit.Priorities]uint64{} {
+		t.Errorf("port 0 sends pauses: %v", n)
+	}
 }
 
 // TestClassesByPort: a port tells priorities in its own way.

@@ -190,7 +190,7 @@ func TestRandomTraffic(t *testing.T) {
 		{"ports of their own", true, true, func(c *Config) {
 			twoKinds(c)
 			c.Buffer.LosslessOf = append(c.Buffer.LosslessOf, 0)
-			c.Ports[1].PFCTxOff, c.Ports[2].PFCRxOff = true, true
+			c.Ports[0].PFCRxAll, c.Ports[1].PFCTxOff, c.Ports[2].PFCRxOff = true, true, true
 		}},
 		{"actions and cells", false, true, func(c *Config) { c.Buffer.Cell = 208 }},
 		{"actions and flooding", true, true, func(c *Config) { c.MAC = c.MAC[:2] }},

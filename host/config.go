@@ -25,10 +25,11 @@ type Config struct {
 	// More are the NICs of a host beyond the first, which is above.
 	More     []NIC
 	Lossless unit.PrioritySet
-	// PFCTxOff and PFCRxOff say that it sends no pauses, and that it honours none.
-	PFCTxOff, PFCRxOff bool
-	Quanta             uint16
-	Refresh            unit.Time
+	// PFCTxOff and PFCRxOff say that it sends no pauses, and that it honours none; PFCRxAll that it honours
+	// those of all priorities, not of its lossless ones alone.
+	PFCTxOff, PFCRxOff, PFCRxAll bool
+	Quanta                       uint16
+	Refresh                      unit.Time
 	// HeedPause says that an 802.3x PAUSE stops all priorities; otherwise it is only counted.
 	HeedPause bool
 	// RxBuffer is the receive buffer of each priority in bytes. XOFF is at three quarters,
@@ -255,6 +256,17 @@ func (c *Config) checkRC(f *Flow) error {
 		return fmt.Errorf("flow %s: frames of %d bytes; valid: up to %d", f.Name, FrameOf(k.PathMTU), c.MaxFrame)
 	}
 	return nil
+}
+
+// honours is the priorities in which the host lets itself be paused.
+func (c *Config) honours() unit.PrioritySet {
+	switch {
+	case c.PFCRxOff:
+		return 0
+	case c.PFCRxAll:
+		return 1<<unit.Priorities - 1
+	}
+	return c.Lossless
 }
 
 // sends is the priorities that the host may pause.

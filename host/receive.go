@@ -118,9 +118,10 @@ func (h *Host) receivePause(n *nic, b []byte) {
 		panic("host: a frame that parsed as PFC no longer does: " + err.Error())
 	}
 	h.wake(n)
+	honours := h.cfg.honours()
 	for c := range unit.Priority(unit.Priorities) {
 		switch {
-		case !pf.Enable.Has(c) || !h.cfg.Lossless.Has(c) || h.cfg.PFCRxOff:
+		case !pf.Enable.Has(c) || !honours.Has(c):
 		case pf.Quanta[c] == 0:
 			n.count.RxResume[c]++
 			h.heed(n, c, 0)

@@ -626,8 +626,8 @@ func TestFlowsFull(t *testing.T) {
 	}
 }
 
-// TestAsymmetricPFC: a host with PFC in one direction sends pauses, or honours them.
-func TestAsymmetricPFC(t *testing.T) {
+// TestOneWayPFC: a host with PFC in one direction sends pauses, or honours them.
+func TestOneWayPFC(t *testing.T) {
 	pause := make([]byte, pfcframe.Len)
 	pfcframe.Put(pause, pfcframe.Frame{Enable: 1 << 3, Quanta: [8]uint16{3: 65535}})
 	for _, tc := range []struct{ txOff, rxOff bool }{{false, false}, {true, false}, {false, true}} {
@@ -645,6 +645,21 @@ func TestAsymmetricPFC(t *testing.T) {
 		h.run(ms)
 		if got := h.Counters().TxPause[3] > 0; got == tc.txOff {
 			t.Errorf("%+v: a full buffer sends a pause: %v", tc, got)
+		}
+	}
+}
+
+// TestAsymmetricPFC: a host that honours the pauses of all priorities is stopped in a lossy one too.
+func TestAsymmetricPFC(t *testing.T) {
+	pause := make([]byte, pfcframe.Len)
+	pfcframe.Put(pause, pfcframe.Frame{Enable: 1<<3 | 1<<6, Quanta: [8]uint16{3: 65535, 6: 65535}})
+	for all, want := range map[bool]unit.PrioritySet{false: 1 << 3, true: 1<<3 | 1<<6} {
+		c := testConfig()
+		c.PFCRxAll = all
+		h := startHost(t, c)
+		h.receive(pause)
+		if got := h.nics[0].paused; got != want {
+			t.Errorf("honours all: %v: paused %v, want %v", all, got, want)
 		}
 	}
 }

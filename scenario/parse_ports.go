@@ -22,8 +22,9 @@ type filePort struct {
 	// the port, and in which it sends and honours pauses.
 	Lossless *[]int `yaml:"lossless" schema:"0..7"`
 	// PFC is what the port does with pauses of these priorities: "both" (default), send and honour them;
-	// "tx", send them and ignore those that come; or "rx", honour them and send none.
-	PFC string `yaml:"pfc" schema:"both|tx|rx"`
+	// "tx", send them and ignore those that come; "rx", honour them and send none; or "asymmetric", send
+	// them and honour those of all priorities, lossy ones too, as SONiC's pfc_asym.
+	PFC string `yaml:"pfc" schema:"both|tx|rx|asymmetric"`
 	// Trust and DSCPMap are how a switch tells the priority of what comes in by the port: Trust
 	// overrides the scenario's, and DSCPMap has priorities of single code points, which else are
 	// DSCP / 8. A host sends priority 3 with 26, and others with 8 x priority.
@@ -92,7 +93,7 @@ func (s *Scenario) Lossless() []int {
 func (s *Scenario) Pauses(e topo.End, c unit.Priority) bool {
 	far := s.Fabric.Nodes[e.Node].Ports[e.Port].Peer
 	return slices.Contains(s.LosslessAt(e), int(c)) && s.port(e).PFC != config.PFCRx &&
-		slices.Contains(s.LosslessAt(far), int(c)) && s.port(far).PFC != config.PFCTx
+		config.Honours(s.port(far).PFC, s.LosslessAt(far), c)
 }
 
 // ports reads what ports have of their own.
@@ -203,8 +204,8 @@ func (p *parser) checkPorts(s *Scenario) {
 		own := func(is func(Port) bool) bool {
 			return slices.ContainsFunc(s.Ports, func(l Ends[Port]) bool { return is(l.A) || is(l.B) })
 		}
-		if (v.Tags > 0 || v.TTLBand > 0) && own(func(p Port) bool { return p.Lossless != nil }) {
-			p.Faultf("topology.ports", "ports have lossless priorities of their own, and prevention changes the priority of frames: it needs the same ones at all ports")
+		if why := s.lossyForPrevention(); why != "" {
+			p.Faultf("topology.ports", "%s", why)
 		}
 		if (v.Tags > 0 || v.TTLBand > 0 || v.NoFlood) && s.OwnClasses() {
 			p.Faultf("topology.ports", "ports have trust or dscp_map of their own, and prevention marks frames for the next switch: it needs the same ones at all ports")

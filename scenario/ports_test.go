@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/lists"
 	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
@@ -77,13 +78,82 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// TestPortsPreventNothing: a prevention that changes priorities does not fit ports with their own.
-func TestPortsPreventNothing(t *testing.T) {
-	s, err := Parse("ports.yaml", []byte(portsFile), known)
+// TestPortsAndPrevention: prevention that gives frames another priority fits ports with lossless priorities of
+// their own if all that it gives are lossless at each, and names the port if not. What it adds it chooses
+// from those that all these ports have.
+func TestPortsAndPrevention(t *testing.T) {
+	const leafSpine = `
+name: x
+topology:
+  switches: [l0, l1, x, y]
+  hosts: [h0, h1]
+  links: [h0--l0, h1--l1, l0--x, l0--y, l1--x, l1--y]
+  rate: 10Gbit/s
+  ports: [{link: [l0--x, h1--l1], lossless: %s}]
+duration: 5ms
+pfc: {lossless: %s}
+`
+	for _, c := range []struct{ own, all, prevention, fault string }{
+		{"[3, 4, 6]", "[3, 4]", "{tagger: {lossless: 2}}", ""},
+		{"[3, 4, 6]", "[3, 4]", "{ttl_band: 20}", ""},
+		{"[3]", "[3, 4]", "{tagger: {lossless: 1}}", ""},
+		{"[3]", "[3, 4]", "{tagger: {lossless: 2}}", "h1 eth0 has lossless priorities [3], and prevention.tagger gives frames priorities [3 4], which may come by any port: add [4]; likewise at 3 more ports"},
+		{"[4, 6]", "[3, 4]", "{ttl_band: 20}", "h1 eth0 has lossless priorities [4 6], and prevention.ttl_band gives frames priorities [3 4], which may come by any port: add [3]; likewise at 3 more ports"},
+	} {
+		_, err := Parse("x.yaml", fmt.Appendf(nil, leafSpine+"prevention: %s\n", c.own, c.all, c.prevention), known)
+		if got := fmt.Sprint(err); c.fault == "" && err != nil || !strings.Contains(got, c.fault) {
+			t.Errorf("%s of %s, %s: %s; want %q", c.own, c.all, c.prevention, got, c.fault)
+		}
+	}
+	for _, c := range []struct{ own, all, prevention, want string }{
+		{"[3, 4]", "[3, 4]", "tagger", "[3 4]"},
+		{"[3, 6]", "[3]", "tagger", "[3 6]"},
+		{"[3]", "[3]", "tagger", "it takes 2 lossless priorities, and with those of flows that are lossy there are only 1; h1 eth0 has lossless priorities [3]"},
+	} {
+		s := parsed(t, fmt.Sprintf(leafSpine, c.own, c.all))
+		got := ""
+		if err := s.Prevent(c.prevention); err != nil {
+			got = err.Error()
+		} else if p, err := Compile(s); err != nil {
+			got = err.Error()
+		} else {
+			got = fmt.Sprint(s.PFC.Lossless)
+			if cycle := p.ReportTagging().Cycle; cycle != "" {
+				t.Errorf("%s of %s: cycle %s", c.own, c.all, cycle)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s of %s, %s: %s; want %s", c.own, c.all, c.prevention, got, c.want)
+		}
+	}
+	s := parsed(t, fmt.Sprintf(leafSpine, "[3]", "[3, 4]"))
+	if _, err := s.WithTagger("x.yaml", 2, true); err == nil || !strings.Contains(err.Error(), "h1 eth0 has lossless priorities [3]") {
+		t.Errorf("two tags where a port has one: %v", err)
+	}
+}
+
+// TestTaggerOfAPort: a priority that is lossless at some ports alone has a rule where it is, and the lossy
+// priority of frames without a tag left is lossless nowhere.
+func TestTaggerOfAPort(t *testing.T) {
+	s := parsed(t, `
+name: x
+topology:
+  switches: [l0, l1, x, y]
+  hosts: [h0, h1]
+  links: [h0--l0, h1--l1, l0--x, l0--y, l1--x, l1--y]
+  rate: 10Gbit/s
+  ports: [{link: l0--x, lossless: [0, 3, 4]}]
+duration: 5ms
+prevention: {tagger: {lossless: 2}}
+`)
+	p, err := Compile(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Prevent("tagger"); err == nil {
-		t.Error("tagger: no error")
+	for i, want := range []string{"[3>4 4>1 0>1]", "[3>4 4>1]", "[]", "[]"} {
+		got := fmt.Sprint(lists.Map(p.Switches[i].Rewrite, func(r config.Rewrite) string { return fmt.Sprintf("%d>%d", r.Priority, r.To) }))
+		if got != want {
+			t.Errorf("%s: %s, want %s", p.Switches[i].Name, got, want)
+		}
 	}
 }

@@ -70,6 +70,47 @@ func (s *Scenario) Prevent(name string) error {
 	return fmt.Errorf("prevention %q%s; use %s", name, strictyaml.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
+// marks are the lossless priorities that v gives to frames, of these.
+func (v *Prevention) marks(lossless []int) []int {
+	switch {
+	case v.Tags > 0:
+		return lossless[:min(v.Tags, len(lossless))]
+	case v.TTLBand > 0:
+		return lossless
+	}
+	return nil
+}
+
+// lossyForPrevention tells of ports at which a priority is lossy that prevention gives to frames, "" if there
+// are none. Whatever the routes, a frame with any tag, or of any band, may take any link, and has to be
+// lossless at both of its ends: there it is stopped by pauses, and here it stops the sender.
+func (s *Scenario) lossyForPrevention() string {
+	if s.Ports == nil || s.Prevention == nil {
+		return ""
+	}
+	key := "prevention.tagger"
+	if s.Prevention.TTLBand > 0 {
+		key = "prevention.ttl_band"
+	}
+	use := s.Prevention.marks(s.PFC.Lossless)
+	at, more := "", 0
+	s.eachEnd(func(e topo.End) {
+		have := s.LosslessAt(e)
+		lack := lists.Where(use, func(c int) bool { return !slices.Contains(have, c) })
+		switch {
+		case len(lack) == 0:
+		case at == "":
+			at = fmt.Sprintf("%s %s has lossless priorities %v, and %s gives frames priorities %v, which may come by any port: add %v", s.Fabric.Nodes[e.Node].Name, s.Fabric.Nodes[e.Node].Ports[e.Port].Name, have, key, use, lack)
+		default:
+			more++
+		}
+	})
+	if more > 0 {
+		at += "; likewise at " + unit.Count(more, "more port")
+	}
+	return at
+}
+
 // prevented returns a copy of s's prevention, to be extended.
 func (s *Scenario) prevented() *Prevention {
 	if s.Prevention == nil {
@@ -122,23 +163,46 @@ func turns(levels []int, hops []topo.Hop) (n int) {
 	return n
 }
 
-// moreLossless returns s's lossless priorities, extended to n by the highest priorities that
-// no flow uses.
+// moreLossless returns s's lossless priorities, extended to n by the highest priorities that no flow uses and
+// that are lossless at each port with lossless priorities of its own.
 func (s *Scenario) moreLossless(n int) ([]int, error) {
-	if slices.ContainsFunc(s.Ports, func(l Ends[Port]) bool { return l.A.Lossless != nil || l.B.Lossless != nil }) {
-		return nil, errors.New("ports have lossless priorities of their own, and it takes the same ones at all ports")
-	}
 	lossless := slices.Clone(s.PFC.Lossless)
+	lossy := ""
 	for c := unit.Priorities - 1; c > 0 && len(lossless) < n; c-- {
 		used := slices.ContainsFunc(s.Flows, func(f Flow) bool { return int(f.Priority) == c })
-		if !used && !slices.Contains(lossless, c) {
-			lossless = append(lossless, c)
+		if used || slices.Contains(lossless, c) {
+			continue
 		}
+		if e, ok := s.ownWithout(c); ok {
+			if lossy == "" {
+				lossy = fmt.Sprintf("; %s %s has lossless priorities %v", s.Fabric.Nodes[e.Node].Name, s.Fabric.Nodes[e.Node].Ports[e.Port].Name, s.LosslessAt(e))
+			}
+			continue
+		}
+		lossless = append(lossless, c)
 	}
 	if len(lossless) < n {
-		return nil, fmt.Errorf("it takes %d lossless priorities, and with those of flows that are lossy there are only %d", n, len(lossless))
+		return nil, fmt.Errorf("it takes %d lossless priorities, and with those of flows that are lossy there are only %d%s", n, len(lossless), lossy)
 	}
 	return lossless, nil
+}
+
+// ownWithout is the first port with lossless priorities of its own of which priority c is none.
+func (s *Scenario) ownWithout(c int) (e topo.End, ok bool) {
+	s.eachEnd(func(at topo.End) {
+		if own := s.port(at).Lossless; !ok && own != nil && !slices.Contains(*own, c) {
+			e, ok = at, true
+		}
+	})
+	return e, ok
+}
+
+// eachEnd calls fn for both ends of every link.
+func (s *Scenario) eachEnd(fn func(topo.End)) {
+	for _, l := range s.Fabric.Links {
+		fn(l.A)
+		fn(l.B)
+	}
 }
 
 func (s *Scenario) preventFlooding() error {
@@ -360,8 +424,12 @@ func (p *Plan) tag(doc *strictyaml.Doc) {
 	if s.Prevention == nil {
 		return
 	}
+	if why := s.lossyForPrevention(); why != "" {
+		doc.Faultf("topology.ports", "%s", why)
+		return
+	}
 	if k := s.Prevention.Tags; k > 0 {
-		lossless := lists.Map(s.PFC.Lossless, func(c int) unit.Priority { return unit.Priority(c) })
+		lossless := lists.Map(s.Lossless(), func(c int) unit.Priority { return unit.Priority(c) })
 		var err error
 		if p.Tagging, err = tagger.New(s.Fabric, lossless, k); err != nil {
 			doc.Faultf("prevention.tagger", "%v", err)
@@ -384,6 +452,9 @@ func (p *Plan) prevent(c *config.Switch, i int) {
 	c.TTLBand, c.NoFlood = v.TTLBand, v.NoFlood
 	if p.Tagging != nil {
 		for _, r := range p.Tagging.Rules[i] {
+			if !c.Lossless().Has(r.Priority) { // nothing comes in lossless in it
+				continue
+			}
 			c.Rewrite = append(c.Rewrite, config.Rewrite{Priority: int(r.Priority), In: list(r.In), Out: list(r.Out), To: int(r.To)})
 		}
 	}

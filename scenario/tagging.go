@@ -99,7 +99,7 @@ func (p *Plan) ReportTagging() *TaggingReport {
 		r.Flows = append(r.Flows, p.taggedFlow(i))
 	}
 	var lossless unit.PrioritySet
-	for _, c := range p.Scenario.PFC.Lossless {
+	for _, c := range p.Scenario.Lossless() {
 		lossless.Add(unit.Priority(c))
 	}
 	if cycle := tagger.Check(p.Fabric, lossless, g.Rules); cycle != nil {

@@ -60,6 +60,8 @@
 //   - a storm whose first poll came late is charged for what was seen of it; the original
 //     charges a whole poll time;
 //   - with action forward the switch goes on to send pauses of its own;
+//   - it watches the priorities that are lossless at some port of the switch; the original watches all at a
+//     port with asymmetric PFC (sonic-swss tests/test_pfcwd.py, test_PfcWdAsym);
 //   - the samples after a storm begin with a new baseline.
 //
 // SAI's DLDR (dldr.go) is the third: the timer of a switch chip, which looks at nothing but the

@@ -35,7 +35,7 @@ func build(c *Config) (dataplane.Config, error) {
 	d := dataplane.Defaults()
 	d.ID, d.Name = c.ID, c.Name
 	d.Ports = []dataplane.PortConfig{
-		{Name: "wire", MAC: c.MAC, Rate: c.Rate, HeedPause: c.HeedPause, PFCTxOff: c.PFCTxOff, PFCRxOff: c.PFCRxOff},
+		{Name: "wire", MAC: c.MAC, Rate: c.Rate, HeedPause: c.HeedPause, PFCTxOff: c.PFCTxOff, PFCRxOff: c.PFCRxOff, PFCRxAll: c.PFCRxAll},
 		{Name: "stack", FacesStack: true},
 	}
 	d.Plain = true

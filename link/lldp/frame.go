@@ -101,20 +101,28 @@ func printable(s string) string {
 
 // appendFrame appends the frame that says c. Names that are longer than a TLV allows are cut.
 func (c *Config) appendFrame(dst []byte) []byte {
-	mac, chassis := c.MAC.Bytes(), c.Chassis.Bytes()
-	name := cut(c.Port)
-	l := layers.LinkLayerDiscovery{
-		ChassisID: layers.LLDPChassisID{Subtype: layers.LLDPChassisIDSubTypeMACAddr, ID: chassis[:]},
-		PortID:    layers.LLDPPortID{Subtype: layers.LLDPPortIDSubtypeIfaceName, ID: []byte(name)},
-		TTL:       c.ttl(),
-		Values: []layers.LinkLayerDiscoveryValue{
-			value(layers.LLDPTLVPortDescription, []byte(name)),
-			value(layers.LLDPTLVSysName, []byte(cut(c.System))),
-			value(layers.LLDPTLVSysCapabilities, binary.BigEndian.AppendUint32(nil, uint32(c.Capabilities)<<16|uint32(c.Capabilities))),
-		},
+	values := []layers.LinkLayerDiscoveryValue{
+		value(layers.LLDPTLVPortDescription, []byte(cut(c.Port))),
+		value(layers.LLDPTLVSysName, []byte(cut(c.System))),
+		value(layers.LLDPTLVSysCapabilities, binary.BigEndian.AppendUint32(nil, uint32(c.Capabilities)<<16|uint32(c.Capabilities))),
 	}
 	for _, t := range c.DCBX.tlvs() {
-		l.Values = append(l.Values, value(layers.LLDPTLVOrgSpecific, t))
+		values = append(values, value(layers.LLDPTLVOrgSpecific, t))
+	}
+	return c.append(dst, c.ttl(), values)
+}
+
+// appendGoodbye appends the frame that ends what c has said.
+func (c *Config) appendGoodbye(dst []byte) []byte { return c.append(dst, 0, nil) }
+
+// append appends a frame with this time to live, in seconds, and these TLVs after those that have to be there.
+func (c *Config) append(dst []byte, ttl uint16, values []layers.LinkLayerDiscoveryValue) []byte {
+	mac, chassis := c.MAC.Bytes(), c.Chassis.Bytes()
+	l := layers.LinkLayerDiscovery{
+		ChassisID: layers.LLDPChassisID{Subtype: layers.LLDPChassisIDSubTypeMACAddr, ID: chassis[:]},
+		PortID:    layers.LLDPPortID{Subtype: layers.LLDPPortIDSubtypeIfaceName, ID: []byte(cut(c.Port))},
+		TTL:       ttl,
+		Values:    values,
 	}
 	b := gopacket.NewSerializeBuffer()
 	if err := l.SerializeTo(b, gopacket.SerializeOptions{}); err != nil {

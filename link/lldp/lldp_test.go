@@ -19,7 +19,7 @@ func says(system string, lossless unit.PrioritySet) Config {
 	ets := NewETS([unit.Priorities]int{0: 1, 1: 1, 2: 1})
 	return Config{
 		Interval: 30 * second, System: system, Port: "to-" + system, Chassis: 0x020000000100, MAC: 0x020000000101,
-		Capabilities: Bridge | Router, DCBX: DCBX{PFC: NewPFC(lossless), ETS: ets, Recommends: ets},
+		Capabilities: Bridge | Router, DCBX: DCBX{PFC: NewPFC(lossless), ETS: ets, Recommends: ets, RoCE: NewRoCE(3, 1<<3)},
 	}
 }
 
@@ -231,6 +231,7 @@ func TestCompare(t *testing.T) {
 		"other numbers":                   {own.DCBX, DCBX{ETS: &renumbered}, ""},
 		"two in one class":                {own.DCBX, DCBX{ETS: &together}, "disagree ets"},
 		"another order of strict classes": {DCBX{ETS: strict}, DCBX{ETS: &turned}, "disagree ets"},
+		"another priority of RoCEv2":      {own.DCBX, DCBX{RoCE: NewRoCE(3, 1<<4)}, "disagree app"},
 		"both":                            {own.DCBX, DCBX{PFC: NewPFC(0), ETS: strict}, "disagree pfc, disagree ets"},
 	} {
 		here, there := own, says("s2", 0)
@@ -240,6 +241,50 @@ func TestCompare(t *testing.T) {
 		if got := strings.TrimPrefix(strings.TrimPrefix(changed(a), "learned"), ", "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// TestRoCE: the priority of RoCEv2 is the usual one where that is lossless, and is found among others of its
+// TLV by its port of UDP, or of any transport.
+func TestRoCE(t *testing.T) {
+	for lossless, want := range map[unit.PrioritySet]int{1<<3 | 1<<4: 3, 1<<4 | 1<<6: 4, 0: -1} {
+		if c := NewRoCE(3, lossless); (c == nil) != (want < 0) || c != nil && int(*c) != want {
+			t.Errorf("lossless %v: %v, want %d", lossless, c, want)
+		}
+	}
+	for tlv, want := range map[string]int{
+		"00 6312b7": 3, "00 8412b7": 4, "00 a112b7 a212b7 a512b7": -1, "00 2302ff e312b7 4312b7": 7, "00": -1,
+	} {
+		v, err := hex.DecodeString("0080c20c" + strings.ReplaceAll(tlv, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d DCBX
+		if err := d.read(v); err != nil || (d.RoCE == nil) != (want < 0) || d.RoCE != nil && int(*d.RoCE) != want {
+			t.Errorf("%s: %v, %v; want %d", tlv, d.RoCE, err, want)
+		}
+	}
+	for _, tlv := range []string{"", "0063", "006312", "006312b700"} {
+		v, _ := hex.DecodeString("0080c20c" + tlv)
+		if err := new(DCBX).read(v); err != ErrDCBX {
+			t.Errorf("%s: %v, want %v", tlv, err, ErrDCBX)
+		}
+	}
+}
+
+// TestGoodbye: an end that stops is forgotten at once, by a frame of no more than what has to be there; one
+// whose link is down says nothing.
+func TestGoodbye(t *testing.T) {
+	a, b := New(says("s1", 1<<3)), New(says("s2", 1<<3))
+	if f := a.Goodbye(); f != nil {
+		t.Errorf("while the link is down: %x", f)
+	}
+	a.Up(start)
+	receive(t, b, start, a.Append(start, nil))
+	receive(t, b, start, a.Goodbye())
+	wantChange(t, b, "learned, gone")
+	if n, ttl, err := Parse(a.Goodbye()); err != nil || ttl != 0 || n.System != "" || n.DCBX != (DCBX{}) || n.Port != "to-s1" {
+		t.Errorf("it says %+v for %d s: %v", n, ttl, err)
 	}
 }
 

@@ -37,7 +37,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 		p := &s.Ports[i]
 		port := dataplane.PortConfig{
 			Name: p.Name, MAC: p.MAC, PeerMAC: p.PeerMAC, FacesHost: p.Peer == "host", Rate: p.Rate,
-			HeedPause: s.PFC.heeds(*p), PFCTxOff: p.PFC == PFCRx, PFCRxOff: p.PFC == PFCTx, Classes: p.classes(c.Classes),
+			HeedPause: s.PFC.heeds(*p), PFCTxOff: p.PFC == PFCRx, PFCRxOff: p.PFC == PFCTx, PFCRxAll: p.PFC == PFCAsymmetric, Classes: p.classes(c.Classes),
 			Scheduler: p.Sched.Over(s.Sched).build(),
 		}
 		if p.Auth != auth.Off {
@@ -95,7 +95,7 @@ func (h Host) FlowID(f Flow) detect.FlowID {
 func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, Lossless: prioritySet(h.PFC.LosslessAt(h.Ports()[0])), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
-		PFCTxOff: h.All()[0].PFC == PFCRx, PFCRxOff: h.All()[0].PFC == PFCTx,
+		PFCTxOff: h.All()[0].PFC == PFCRx, PFCRxOff: h.All()[0].PFC == PFCTx, PFCRxAll: h.All()[0].PFC == PFCAsymmetric,
 		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
 		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin, LLDP: h.buildLLDP(),
 	}
@@ -135,7 +135,7 @@ func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	return nic.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: h.Port.MAC, Rate: h.Port.Rate,
 		Lossless: prioritySet(h.PFC.LosslessAt(h.Port)), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
-		HeedPause: h.PFC.heeds(h.Port), PFCTxOff: h.Port.PFC == PFCRx, PFCRxOff: h.Port.PFC == PFCTx,
+		HeedPause: h.PFC.heeds(h.Port), PFCTxOff: h.Port.PFC == PFCRx, PFCRxOff: h.Port.PFC == PFCTx, PFCRxAll: h.Port.PFC == PFCAsymmetric,
 		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
 		LLDP: h.buildLLDP(),
 	}

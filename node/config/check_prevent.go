@@ -34,8 +34,8 @@ func checkPrevention(d *strictyaml.Doc, s *Switch) {
 func checkRewrites(d *strictyaml.Doc, s *Switch) {
 	for i, r := range s.Rewrite {
 		path := fmt.Sprintf("rewrite[%d]", i)
-		if !slices.Contains(s.PFC.Lossless, r.Priority) {
-			d.Faultf(path+".priority", "priority %d is not lossless; use one of %v", r.Priority, s.PFC.Lossless)
+		if !s.Lossless().Has(unit.Priority(r.Priority)) {
+			d.Faultf(path+".priority", "priority %d is not lossless; use one of %v", r.Priority, s.Lossless().List())
 		}
 		for _, ports := range []struct {
 			key  string

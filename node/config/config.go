@@ -108,8 +108,9 @@ type Port struct {
 	// come in by it, and in which it sends and honours pauses. Of a host's port they are the host's.
 	Lossless *[]int `yaml:"lossless,omitempty" schema:"0..7"`
 	// PFC is what the port does with pauses of these priorities: "both" (default), send and honour them;
-	// "tx", send them and ignore those that come; or "rx", honour them and send none.
-	PFC string `yaml:"pfc,omitempty" schema:"both|tx|rx"`
+	// "tx", send them and ignore those that come; "rx", honour them and send none; or "asymmetric", send
+	// them and honour those of all priorities, lossy ones too, as SONiC's pfc_asym.
+	PFC string `yaml:"pfc,omitempty" schema:"both|tx|rx|asymmetric"`
 	// Trust and DSCPMap override those of the switch for what comes in by this port. A DSCPMap
 	// without an entry for a code point leaves it at the switch's.
 	Trust   string      `yaml:"trust,omitempty" schema:"dscp|pcp"`

@@ -20,7 +20,16 @@ const (
 	PFCBoth = "both"
 	PFCTx   = "tx" // sends them, and honours none
 	PFCRx   = "rx" // honours them, and sends none
+	// PFCAsymmetric sends those of the lossless priorities, and honours those of all: SONiC's pfc_asym
+	// (sonic-net/SONiC, doc/asymmetric-pfc).
+	PFCAsymmetric = "asymmetric"
 )
+
+// Honours reports whether a port with these lossless priorities honours pauses of priority c, where pfc is
+// what it does with pauses.
+func Honours(pfc string, lossless []int, c unit.Priority) bool {
+	return pfc == PFCAsymmetric || pfc != PFCTx && slices.Contains(lossless, int(c))
+}
 
 // LosslessAt is the lossless priorities of a port, where f is the rest of the file's pfc.
 func (f PFC) LosslessAt(p Port) []int {
@@ -77,8 +86,11 @@ func checkClasses(d *strictyaml.Doc, s *Switch) {
 			d.Faultf(path, "trust or dscp_map of its own, and %s marks frames for the next switch by those of this one; write the ones of the switch", why)
 		}
 	}
-	if own := s.losslessOf(); own != nil && s.TTLBand > 0 {
-		d.Faultf("ttl_band", "%d, and ports have lossless priorities of their own: bands need the same ones at all ports", s.TTLBand)
+	for i, p := range s.Ports {
+		lack := lists.Where(s.PFC.Lossless, func(c int) bool { return !slices.Contains(s.PFC.LosslessAt(p), c) })
+		if s.TTLBand > 0 && len(lack) > 0 {
+			d.Faultf(fmt.Sprintf("ports[%d].lossless", i), "%v, and ttl_band gives frames priorities %v, which may come by any port: add %v", *p.Lossless, s.PFC.Lossless, lack)
+		}
 	}
 }
 

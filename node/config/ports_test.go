@@ -16,7 +16,7 @@ dscp_map: {9: 1}
 ports:
   - {name: a, peer: switch, lossless: [2, 3], pfc: tx, trust: pcp}
   - {name: b, peer: switch, lossless: [], pfc: rx, dscp_map: {26: 4}}
-  - {name: c, peer: switch}
+  - {name: c, peer: switch, pfc: asymmetric}
 `
 
 // TestPortsOfTheirOwn: what ports say of priorities and pauses comes into the machine's configuration,
@@ -35,7 +35,7 @@ func TestPortsOfTheirOwn(t *testing.T) {
 		t.Errorf("lossless %v by port, %v in all", c.Buffer.LosslessOf, c.Buffer.Lossless)
 	}
 	a, b := c.Ports[0], c.Ports[1]
-	if a.PFCTxOff || !a.PFCRxOff || !b.PFCTxOff || b.PFCRxOff || c.Ports[2].PFCTxOff || c.Ports[2].PFCRxOff {
+	if a.PFCTxOff || !a.PFCRxOff || !b.PFCTxOff || b.PFCRxOff || b.PFCRxAll || c.Ports[2].PFCTxOff || c.Ports[2].PFCRxOff || !c.Ports[2].PFCRxAll {
 		t.Errorf("pfc: %+v", c.Ports)
 	}
 	if !a.Classes.TrustPCP || b.Classes.TrustPCP || b.Classes.DSCP[26] != 4 || b.Classes.DSCP[9] != 1 || c.Ports[2].Classes != nil {
@@ -51,8 +51,8 @@ func TestPortsAreRefused(t *testing.T) {
 		"dscp_map: {64: 3}}\n":                "ports[0].dscp_map.64: 64: use 0 to 63",
 		"dscp_map: {8: 3}}\ntrust: pcp\n":     "ports[0].dscp_map: the priority of what comes in by the port is that of its 802.1Q tag",
 		"trust: pcp}\nno_flood: true\n":       "ports[0]: trust or dscp_map of its own, and no_flood marks frames",
-		"lossless: [3]}\nttl_band: 20\n":      "ttl_band: 20, and ports have lossless priorities of their own",
-		"pfc: none}\n":                        `ports[0].pfc: "none"; use both, tx, rx`,
+		"lossless: [3]}\nttl_band: 20\n":      "ports[0].lossless: [3], and ttl_band gives frames priorities [3 4], which may come by any port: add [4]",
+		"pfc: none}\n":                        `ports[0].pfc: "none"; use both, tx, rx, asymmetric`,
 		"lossless: [3]}\nlimits: [{port: 0}]": "limits[0].rate",
 	} {
 		if _, _, err := LoadSwitch("s1.yaml", []byte(file+of)); err == nil || !strings.Contains(err.Error(), want) {
@@ -81,7 +81,7 @@ func TestPortsNeedHeadroom(t *testing.T) {
 	if got := s.BuildHeadroomPool().Bytes; got != 4*10000 {
 		t.Errorf("a pool of %d bytes, want that of four groups", got)
 	}
-	small := strings.Replace(portsSwitch, "{name: c, peer: switch}", "{name: c, peer: switch, lossless: [], rate: 10Gbit/s}", 1)
+	small := strings.Replace(portsSwitch, "{name: c, peer: switch, pfc: asymmetric}", "{name: c, peer: switch, lossless: [], rate: 10Gbit/s}", 1)
 	if _, warnings, err := LoadSwitch("s1.yaml", []byte(small+"buffer: {xoff: 3100}\n")); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "port a") {
 		t.Errorf("%v, %q; want a warning of port a alone", err, warnings)
 	}

@@ -32,6 +32,8 @@ type DCBX struct {
 	PFC        *PFC `json:"pfc,omitempty"`
 	ETS        *ETS `json:"ets,omitempty"`
 	Recommends *ETS `json:"ets_recommendation,omitempty"`
+	// RoCE is the priority of RoCEv2 in the Application Priority TLV.
+	RoCE *unit.Priority `json:"roce_priority,omitempty"`
 }
 
 // PFC is the PFC Configuration TLV.
@@ -52,11 +54,11 @@ type ETS struct {
 
 // Mismatch is a feature of which the ends of a link say different things, or did.
 type Mismatch struct {
-	Feature string `json:"feature"` // "pfc" or "ets"
+	Feature string `json:"feature"` // "pfc", "ets" or "app"
 	Times   int    `json:"times"`
 	Lasts   bool   `json:"lasts"`
 	System  string `json:"system"` // the far end's name
-	// Own and Peer are the lossless priorities of "pfc".
+	// Own and Peer are the lossless priorities of "pfc", and the one of RoCEv2 of "app".
 	Own  []int `json:"own"`
 	Peer []int `json:"peer"`
 }
@@ -88,6 +90,7 @@ func takeDCBX(d *lldp.DCBX) (out DCBX) {
 		}
 		return &ETS{e.Willing, e.Class, e.Bandwidth, e.TSA}
 	}
+	out.RoCE = d.RoCE
 	out.ETS, out.Recommends = ets(d.ETS), ets(d.Recommends)
 	return out
 }

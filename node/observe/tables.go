@@ -133,7 +133,7 @@ type PortSetup struct {
 	// Weights are by priority what the scheduler goes by, 0 of a strict one.
 	Weights [unit.Priorities]int `json:"weights"`
 	// Lossless are the port's lossless priorities, if they differ from the switch's, and PFC what it does
-	// with their pauses: tx or rx, "" for both.
+	// with pauses: tx, rx or asymmetric, "" for both.
 	Lossless *[]int `json:"lossless,omitempty"`
 	PFC      string `json:"pfc,omitempty"`
 	// Trust is the field that gives what comes in its priority: "dscp" or "pcp".
@@ -203,13 +203,15 @@ func ownLossless(c *dataplane.Config, p unit.Port) *[]int {
 	return &list
 }
 
-// pfcOf is what a port does with pauses, "" if it sends and honours them.
+// pfcOf is what a port does with pauses, "" if it sends and honours those of its lossless priorities.
 func pfcOf(p *dataplane.PortConfig) string {
 	switch {
 	case p.PFCTxOff:
 		return "rx"
 	case p.PFCRxOff:
 		return "tx"
+	case p.PFCRxAll:
+		return "asymmetric"
 	}
 	return ""
 }

@@ -2,7 +2,7 @@
 //
 //	NAME.json, a config_db.json of each switch --> links, speeds, priorities, profile --> scenario file
 //
-// What is read of a config_db.json: DEVICE_METADATA, PORT, DEVICE_NEIGHBOR,
+// What is read of a config_db.json: DEVICE_METADATA, PORT (speed, mtu, admin_status, pfc_asym), DEVICE_NEIGHBOR,
 // DEVICE_NEIGHBOR_METADATA, PORT_QOS_MAP (pfc_enable, dscp_to_tc_map), DSCP_TO_TC_MAP,
 // BUFFER_PG, BUFFER_PROFILE, BUFFER_POOL, CABLE_LENGTH, DEFAULT_LOSSLESS_BUFFER_PARAMETER,
 // PORTCHANNEL (min_links) and PORTCHANNEL_MEMBER

@@ -14,9 +14,11 @@ import (
 type qos struct {
 	lossless []int         // of most ports
 	of       map[end][]int // the lossless priorities of each port
-	dscp     map[int][]int // by priority that is lossless somewhere: the code points that switches map to it
-	profile  profile
-	mtu      int // 0 for none
+	// asymmetric are the ports that honour the pauses of all priorities.
+	asymmetric map[end]bool
+	dscp       map[int][]int // by priority that is lossless somewhere: the code points that switches map to it
+	profile    profile
+	mtu        int // 0 for none
 }
 
 // profile is a buffer profile, with the values as a scenario has them; "" for none.
@@ -44,10 +46,10 @@ func (r *sonicReader) qos(links []sonicLink) (q qos) {
 		}
 		ends = append(ends, l.a, l.b)
 	}
-	q.of = map[end][]int{}
+	q.of, q.asymmetric = map[end][]int{}, map[end]bool{}
 	var all []int // lossless somewhere
 	for _, e := range slices.Concat(ends, hosts) {
-		q.of[e] = r.pfc(e)
+		q.of[e], q.asymmetric[e] = r.pfc(e), r.isAsymmetric(e)
 		all = append(all, q.of[e]...)
 	}
 	slices.Sort(all)
@@ -120,6 +122,15 @@ func (r *sonicReader) pfc(e end) (priorities []int) {
 	}
 	slices.Sort(priorities)
 	return slices.Compact(priorities)
+}
+
+// isAsymmetric reports whether a port honours the pauses of all priorities.
+func (r *sonicReader) isAsymmetric(e end) bool {
+	text := e.at.Port.field(e.port, "pfc_asym")
+	if text != "on" && text != "off" && text != "" {
+		r.faultf(e.at, "PORT|"+e.port, "pfc_asym is %q; want on or off", text)
+	}
+	return text == "on"
 }
 
 // of is the fields of the entry for a port, whose key may name several.

@@ -95,6 +95,7 @@ func TestSays(t *testing.T) {
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": " 4, 3"`}, "pfc: {lossless: [3, 4]}"},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": [3, "4"]`}, "pfc: {lossless: [3, 4]}"},
 		{[]string{"leaf0", `"mtu": "9100"`, `"mtu": 1500`}, "# mtu is 1500 at leaf0 Ethernet0: a scenario has one, and the largest is 9100.\n"},
+		{[]string{"leaf0", `"pfc_asym": "off"`, `"pfc_asym": "on"`}, `- {link: "leaf0--spine0", at: "leaf0", pfc: asymmetric}`},
 	} {
 		if text, _ := sonicImported(t, sonicClos(t, c.edits...)); !strings.Contains(text, c.want) {
 			t.Errorf("%q: no %q in\n%s", c.edits, c.want, text)
@@ -181,6 +182,7 @@ func TestSONiCFaults(t *testing.T) {
 			"leaf0.json: PORT_QOS_MAP|Ethernet41: PORT has no Ethernet41; it has Ethernet0, Ethernet4, Ethernet8, Ethernet12, Ethernet16",
 		}},
 		{[]string{"spine0", `"speed": "100000"`, `"speed": "40000"`}, []string{`leaf0.json: PORT|Ethernet0: speed is "100000", and that of spine0 Ethernet0, to which it leads, "40000"`}},
+		{[]string{"leaf0", `"pfc_asym": "off"`, `"pfc_asym": "yes"`}, []string{`leaf0.json: PORT|Ethernet0: pfc_asym is "yes"; want on or off`}},
 		{[]string{"leaf0", `"speed": "100000"`, `"speed": "fast"`}, []string{`leaf0.json: PORT|Ethernet0: speed is "fast"; want Mbit/s, such as "100000"`}},
 		{[]string{"leaf0", "\"name\": \"srv1\"", "\"name\": \"spine9\"", "leaf0", "\"srv1\": {\n            \"hwsku\": \"Server\",\n            \"lo_addr\": \"10.0.0.1\",\n            \"type\": \"Server\"", "\"spine9\": {\n            \"type\": \"LeafRouter\""}, []string{
 			"leaf0.json: DEVICE_NEIGHBOR|Ethernet12: it leads to spine9, a LeafRouter, and there is no spine9.json",

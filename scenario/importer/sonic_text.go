@@ -88,8 +88,8 @@ func linkIDs(links []sonicLink) (ids []string) {
 	return ids
 }
 
-// writePorts writes the ports with other lossless priorities than most. A host's port has those of the
-// switch's.
+// writePorts writes the ports with other lossless priorities than most, and those with asymmetric PFC. A
+// host's port has the lossless priorities of the switch's.
 func (q *qos) writePorts(b *strings.Builder, links []sonicLink) {
 	var ports lists.Groups[string, string] // by the rest of an entry, the links
 	for i, id := range linkIDs(links) {
@@ -101,10 +101,15 @@ func (q *qos) writePorts(b *strings.Builder, links []sonicLink) {
 		}
 		if l.b.at == nil || slices.Equal(q.of[l.a], q.of[l.b]) {
 			write("", l.a)
-			continue
+		} else {
+			write(fmt.Sprintf(", at: %q", l.a.at.name), l.a)
+			write(fmt.Sprintf(", at: %q", l.b.at.name), l.b)
 		}
-		write(fmt.Sprintf(", at: %q", l.a.at.name), l.a)
-		write(fmt.Sprintf(", at: %q", l.b.at.name), l.b)
+		for _, e := range []end{l.a, l.b} {
+			if q.asymmetric[e] {
+				ports.Add(fmt.Sprintf(", at: %q, pfc: asymmetric", e.at.name), strconv.Quote(id))
+			}
+		}
 	}
 	if len(ports.Keys) > 0 {
 		b.WriteString("  ports:\n")

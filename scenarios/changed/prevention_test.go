@@ -56,6 +56,31 @@ func TestTaggerEverywhere(t *testing.T) {
 	}
 }
 
+// Tagger and TTL bands keep what locks from locking where ports have one more lossless priority than others,
+// and flows in it.
+func TestPreventionOfPorts(t *testing.T) {
+	for name, link := range map[string]string{"fattree-on-loop-tagger": "agg2-0--core1", "hu-case1-ttl-bands": "A--B"} {
+		s := parse(t, name)
+		own := append([]int{2}, s.PFC.Lossless...)
+		l, ok := s.Fabric.Link(link)
+		if !ok {
+			t.Fatalf("%s has no %s", name, link)
+		}
+		s.Ports = make(scenario.PerEnd[scenario.Port], len(s.Fabric.Links))
+		s.Ports[l].A.Lossless, s.Ports[l].B.Lossless = &own, &own
+		f := s.Flows[0]
+		f.Name, f.Priority, f.Rate = "own", 2, 1e6
+		s.Flows = append(s.Flows, f)
+		if v := simulate(t, s); v.Deadlock || v.LosslessLost > s.Expect.MayLose() {
+			t.Errorf("%s: deadlock %v, %d lossless frames lost", name, v.Deadlock, v.LosslessLost)
+		}
+		s.Prevention = nil
+		if v := simulate(t, s); !v.Deadlock {
+			t.Errorf("%s without prevention does not lock", name)
+		}
+	}
+}
+
 // A band of eight TTLs halves the effective TTL of hu-case1-above, and the loop locks
 // all the same, for both priorities share the link. With bands of three it bears 15
 // Gbit/s and not 20.

@@ -95,6 +95,23 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
+// TestAsymmetricPFC: a port that honours the pauses of all priorities waits for the far end in those that are
+// lossy at it too. A far end where the priority is lossy pauses nobody in it.
+func TestAsymmetricPFC(t *testing.T) {
+	const ring = "topology: {switches: [s1, s2, s3], hosts: [h1, h2, h3], links: [s1--s2, s2--s3, s3--s1, s1--h1, s2--h2, s3--h3], rate: 1Gbit/s, ports: [%s]}\nroutes: [{at: s1, to: s3, ports: [s2]}, {at: s2, to: s1, ports: [s3]}, {at: s3, to: s2, ports: [s1]}]\n"
+	for port, clean := range map[string]bool{
+		"":                                     false,
+		"{link: s1--s2, at: s1, lossless: []}": true,
+		"{link: s1--s2, at: s1, lossless: [], pfc: asymmetric}": false,
+		"{link: s1--s2, at: s2, lossless: [], pfc: asymmetric}": true,
+		"{link: s1--s2, lossless: [], pfc: asymmetric}":         true,
+	} {
+		if got := checked(t, parse(t, fmt.Sprintf(ring, port)), 0); got.Clean() != clean {
+			t.Errorf("%s: clean %v: %+v", port, got.Clean(), got.Cycles)
+		}
+	}
+}
+
 // TestClones: cases that are checked by several checkers have the results of one.
 func TestClones(t *testing.T) {
 	s := parse(t, "topology: {fattree: {k: 4}, rate: 1Gbit/s}\n")

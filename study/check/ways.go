@@ -128,10 +128,11 @@ func (c *Checker) through(d int, all []edge, e edge, turn int) (ways []Way) {
 
 // lastOf is the greatest TTL of the frames in a priority, with TTL bands.
 func (c *Checker) lastOf(priority int) int {
-	if priority == 0 {
+	bands := len(c.plan.Scenario.PFC.Lossless)
+	if priority == 0 || priority >= bands { // that of some ports alone is of no band
 		return usualTTL
 	}
-	return c.plan.Scenario.Prevention.TTLBand * (len(c.priorities) - priority)
+	return c.plan.Scenario.Prevention.TTLBand * (bands - priority)
 }
 
 // onward is the switches on a shortest way of frames for d from the head of e to where d

@@ -28,7 +28,7 @@ type Port struct {
 }
 
 // ports draws, for some links, one more lossless priority or one less, at both ends or at one; for
-// others that an end sends pauses or honours them only, or that it takes a priority for another.
+// others that an end sends pauses or honours them only, or honours those of all priorities, or that it takes a priority for another.
 func (m *maker) ports() {
 	more := m.between(5, 7)
 	often := pick(m, 2, 4, 10)
@@ -47,7 +47,7 @@ func (m *maker) ports() {
 			}
 		}
 		if m.one(2 * often) {
-			ends[0].PFC = pick(m, config.PFCTx, config.PFCRx)
+			ends[0].PFC = pick(m, config.PFCTx, config.PFCRx, config.PFCAsymmetric)
 		}
 		if m.one(3*often) && slices.Contains(m.Switches, ends[0].At) {
 			ends[0].Maps, ends[0].From = true, pick(m, m.Lossless...)
