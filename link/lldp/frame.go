@@ -27,7 +27,6 @@ var (
 	ErrTruncated = errors.New("LLDP: a TLV is cut short, or the last one is missing")
 	ErrOrder     = errors.New("LLDP: it does not begin with chassis ID, port ID and time to live, once each")
 	ErrShort     = errors.New("LLDP: chassis ID, port ID or time to live is too short")
-	ErrDCBX      = errors.New("LLDP: a DCBX TLV is too short or has values that are reserved")
 )
 
 // Is reports whether a frame that has no 802.1Q tag is one of LLDP to the nearest bridge.
@@ -144,7 +143,8 @@ func value(t layers.LLDPTLVType, v []byte) layers.LinkLayerDiscoveryValue {
 	return layers.LinkLayerDiscoveryValue{Type: t, Length: uint16(len(v)), Value: v}
 }
 
-// Parse reads a frame that Is knows to be one: what it says, and for how many seconds. A TLV that is not known is left out (802.1AB, 9.2.7.7).
+// Parse reads a frame that Is knows to be one: what it says, and for how many seconds. A TLV that is not known is left out,
+// and one of DCBX that is wrong is discarded (802.1AB, 9.2.7.7).
 func Parse(frame []byte) (n Neighbour, ttl uint16, err error) {
 	data := frame[ether.HeaderLen:]
 	p := gopacket.NewPacket(data, layers.LayerTypeLinkLayerDiscovery, gopacket.DecodeOptions{Lazy: true, NoCopy: true})
@@ -168,8 +168,8 @@ func Parse(frame []byte) (n Neighbour, ttl uint16, err error) {
 				n.Capabilities = Capabilities(binary.BigEndian.Uint16(v.Value[2:]))
 			}
 		case layers.LLDPTLVOrgSpecific:
-			if err := n.DCBX.read(v.Value); err != nil {
-				return n, 0, err
+			if !n.DCBX.read(v.Value) {
+				n.Discarded++
 			}
 		}
 	}

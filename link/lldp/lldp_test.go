@@ -260,14 +260,14 @@ func TestRoCE(t *testing.T) {
 			t.Fatal(err)
 		}
 		var d DCBX
-		if err := d.read(v); err != nil || (d.RoCE == nil) != (want < 0) || d.RoCE != nil && int(*d.RoCE) != want {
-			t.Errorf("%s: %v, %v; want %d", tlv, d.RoCE, err, want)
+		if ok := d.read(v); !ok || (d.RoCE == nil) != (want < 0) || d.RoCE != nil && int(*d.RoCE) != want {
+			t.Errorf("%s: %v, %v; want %d", tlv, d.RoCE, ok, want)
 		}
 	}
 	for _, tlv := range []string{"", "0063", "006312", "006312b700"} {
 		v, _ := hex.DecodeString("0080c20c" + tlv)
-		if err := new(DCBX).read(v); err != ErrDCBX {
-			t.Errorf("%s: %v, want %v", tlv, err, ErrDCBX)
+		if new(DCBX).read(v) {
+			t.Errorf("%s was taken", tlv)
 		}
 	}
 }
@@ -344,9 +344,6 @@ func TestMalformed(t *testing.T) {
 		"chassis twice":              {chassis + port + ttl + chassis + end, ErrOrder},
 		"a chassis ID of one octet":  {"020104" + port + ttl + end, ErrShort},
 		"a time to live of an octet": {chassis + port + "060101" + end, ErrShort},
-		"PFC of one octet":           {chassis + port + ttl + "fe050080c20b08" + end, ErrDCBX},
-		"traffic class 15":           {chassis + port + ttl + "fe190080c20900" + "0123456f" + strings.Repeat("00", 16) + end, ErrDCBX},
-		"ETS that is cut short":      {chassis + port + ttl + "fe080080c20900012345" + end, ErrDCBX},
 	} {
 		frame, err := hex.DecodeString(head + c.hex)
 		if err != nil {
@@ -358,6 +355,28 @@ func TestMalformed(t *testing.T) {
 		}
 		if known := len(a.Neighbours()) == 1; known != (c.want == nil) {
 			t.Errorf("%s: %d neighbours", name, len(a.Neighbours()))
+		}
+	}
+}
+
+// TestDiscards: a TLV of DCBX that is wrong is discarded, and the rest of its frame counts.
+func TestDiscards(t *testing.T) {
+	for name, tlv := range map[string]string{
+		"PFC of one octet":          "fe050080c20b08",
+		"traffic class 15":          "fe190080c20900" + "0123456f" + strings.Repeat("00", 16),
+		"ETS that is cut short":     "fe080080c20900012345",
+		"an application cut short":  "fe070080c20c006312",
+		"a recommendation of class": "fe190080c20a00" + "8123456f" + strings.Repeat("00", 16),
+	} {
+		good := "fe060080c20b0810"
+		frame, err := hex.DecodeString("0180c200000e02000000010188cc" + "020704020000000100" + "0403057331" + "06020079" + tlv + good + "0000")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := New(says("s1", 1<<3))
+		receive(t, a, start, frame)
+		if n := a.Neighbours()[0]; n.Discarded != 1 || n.DCBX.PFC == nil || n.DCBX.PFC.Enable != 1<<4 || n.DCBX.ETS != nil || n.DCBX.Recommends != nil {
+			t.Errorf("%s: %d discarded, %+v", name, n.Discarded, n.DCBX)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Neighbour struct {
 	Heard        unit.Time `json:"heard_ns"`     // when it was heard last
 	Until        unit.Time `json:"until_ns"`     // when it is forgotten, unless it is heard again
 	DCBX         DCBX      `json:"dcbx"`
+	Discarded    int       `json:"tlvs_discarded,omitempty"` // of its last frame, that were wrong
 }
 
 // DCBX is what an end says of its priorities; what it does not say is nil.
@@ -70,7 +71,7 @@ func takeLLDP(a *lldp.Agent) *LLDP {
 	}
 	l := &LLDP{Own: takeDCBX(&a.Config().DCBX), Mismatches: []Mismatch{}, Counters: a.Counters()}
 	l.Neighbours = lists.Map(a.Neighbours(), func(n lldp.Neighbour) Neighbour {
-		return Neighbour{n.Chassis, n.Port, n.System, n.PortDescription, n.Capabilities.String(), n.Heard, n.Until, takeDCBX(&n.DCBX)}
+		return Neighbour{n.Chassis, n.Port, n.System, n.PortDescription, n.Capabilities.String(), n.Heard, n.Until, takeDCBX(&n.DCBX), n.Discarded}
 	})
 	for _, f := range lldp.Compared {
 		if d, lasts := a.Disagreements(f); d.Times > 0 {
