@@ -50,16 +50,16 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	t.Auth = 0
 	for set := pf.Enable; set != 0; set &= set - 1 {
 		c := set.First()
-		if !p.honours.Has(c) {
-			p.count.Drops[OddPFCPriority]++
-			continue
-		}
-		// Counted also where the pause is not honoured (Ignore, Flush and so on): by these counts
-		// a watchdog sees that a host has become quiet (detect.View.PausesSeen).
+		// Counted also where the pause is not honoured (a lossy priority, Ignore, Flush and so on): by these
+		// counts a watchdog sees that a host has become quiet (detect.View.PausesSeen).
 		if pf.Quanta[c] == 0 {
 			p.count.RxResume[c]++
 		} else {
 			p.count.RxPause[c]++
+		}
+		if !p.honours.Has(c) {
+			p.count.Drops[OddPFCPriority]++
+			continue
 		}
 		of := itsyhdr.TLV{}
 		// The TLV is about one priority. Others of the same frame are paused as by a plain device,

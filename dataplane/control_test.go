@@ -171,7 +171,7 @@ func TestPauseOfLossyPriority(t *testing.T) {
 	f := between(0, 1, 0, 1)
 	s.receive(0, f)
 	s.wantData(1, f)
-	if c := s.Counters(1); c.RxPause[0] != 0 || c.RxResume[7] != 0 || c.RxPause[3] != 1 {
+	if c := s.Counters(1); c.RxPause[0] != 1 || c.RxResume[7] != 1 || c.RxPause[3] != 1 {
 		t.Errorf("counted: %v pauses, %v resumes", c.RxPause, c.RxResume)
 	}
 }

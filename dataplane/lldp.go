@@ -23,6 +23,9 @@ type LLDP struct {
 	Station bool
 }
 
+// dscpRoCE is the code point that frames of RoCEv2 usually have, as those of hosts.
+const dscpRoCE = 26
+
 // setLLDP makes the agent of port n. A port that leads to a kernel's stack has none.
 func (s *Switch) setLLDP(n unit.Port) {
 	p, c := &s.ports[n], &s.cfg
@@ -51,6 +54,10 @@ func (s *Switch) setLLDP(n unit.Port) {
 		says.DCBX.ETS = lldp.NewETS(weights)
 		// A far end that is willing is asked to send as this end does.
 		says.DCBX.Recommends = says.DCBX.ETS
+	}
+	// Where the tag gives the priority, the map of code points says nothing of it.
+	if m := s.classesAt(n); !m.TrustPCP {
+		says.DCBX.RoCE = lldp.NewRoCE(m.DSCP[dscpRoCE], p.lossless)
 	}
 	p.lldp = lldp.New(says)
 }

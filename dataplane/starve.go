@@ -29,14 +29,22 @@ func (p *port) waited(now unit.Time, c unit.Priority) {
 	p.count.Starved[c] = max(p.count.Starved[c], now-p.since[c])
 }
 
+// WaitingOf is by priority for how long others have kept a queue of port n from sending, 0 if none does.
+func WaitingOf(s *Switch, n unit.Port) (waiting [unit.Priorities]unit.Time) {
+	p := &s.ports[n]
+	for set := p.passed; set != 0; set &= set - 1 {
+		c := set.First()
+		waiting[c] = s.now - p.since[c]
+	}
+	return waiting
+}
+
 // StarvedOf is by priority the longest time that others kept a queue of port n from sending, those that last
 // as long as they have lasted.
 func StarvedOf(s *Switch, n unit.Port) (longest [unit.Priorities]unit.Time) {
-	p := &s.ports[n]
-	longest = p.count.Starved
-	for set := p.passed; set != 0; set &= set - 1 {
-		c := set.First()
-		longest[c] = max(longest[c], s.now-p.since[c])
+	longest = s.ports[n].count.Starved
+	for c, waits := range WaitingOf(s, n) {
+		longest[c] = max(longest[c], waits)
 	}
 	return longest
 }

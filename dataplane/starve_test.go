@@ -37,6 +37,13 @@ func (s starving) want(c unit.Priority, want unit.Time) {
 	}
 }
 
+func (s starving) waits(c unit.Priority, want unit.Time) {
+	s.t.Helper()
+	if got := WaitingOf(s.Switch, 1)[c]; got != want {
+		s.t.Errorf("priority %d waits for %s, want %s", c, got, want)
+	}
+}
+
 // The wait is from the first frame that goes before it, and lasts until it sends: also while it is
 // asked for.
 func TestStarved(t *testing.T) {
@@ -48,8 +55,10 @@ func TestStarved(t *testing.T) {
 	s.take(4)
 	s.take(4)
 	s.want(3, unit.Microsecond) // as of the last frame
+	s.waits(3, unit.Microsecond)
 	s.take(3)
 	s.want(3, 2*unit.Microsecond)
+	s.waits(3, 0)
 	s.want(4, 0)
 	s.queue(3)
 	s.take(3)

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"softswitch/itsyhdr"
-	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
@@ -123,7 +122,7 @@ func present(e Event) (has key) {
 	if e.Bytes != 0 {
 		has |= keyLeftOut
 	}
-	if e.Feature == lldp.FeaturePFC {
+	if e.Feature.OfPriorities() {
 		has |= keyOwn | keyPeer
 	}
 	if e.Port != unit.NoPort {

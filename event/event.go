@@ -123,8 +123,8 @@ const (
 	NeighbourLearned
 	NeighbourGone
 	// DCBXMismatch says that the far end of Port says something else of Feature than this end, by LLDP,
-	// and DCBXAgreed that it no longer does. [Port, Feature; Bytes and Limit: the lossless priorities
-	// here and there, a bit each, if Feature is PFC]
+	// and DCBXAgreed that it no longer does. [Port, Feature; Bytes and Limit: the priorities here and
+	// there, a bit each, if Feature is OfPriorities]
 	DCBXMismatch
 	DCBXAgreed
 

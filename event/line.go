@@ -151,7 +151,7 @@ func (l *line) event() (e Event, who whose, err error) {
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
 	choose(&r, keyAction, cmp.Or(l.Action, l.Measure), detect.ActionDrop, detect.ActionRelease, &e.Action)
 	choose(&r, keyWhy, l.Why, auth.Missing, auth.Verdicts-1, &e.Why)
-	choose(&r, keyFeature, l.Feature, lldp.FeaturePFC, lldp.FeatureETS, &e.Feature)
+	choose(&r, keyFeature, l.Feature, lldp.FeaturePFC, lldp.FeatureApp, &e.Feature)
 	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedTooMany, &e.Refusal)
 	if l.OnLoop != nil {
 		r.has |= keyOnLoop

@@ -13,6 +13,9 @@ type LLDP struct {
 	Ports    []string  // the names of its interfaces, by NIC
 }
 
+// usualRoCE is the priority of the code point that frames of RoCEv2 usually have, 26: see DSCP.
+const usualRoCE = 3
+
 // newLLDP makes the agent of a host's NIC, nil without LLDP. It says which priorities are lossless, and
 // nothing of how they share the link: its flows take turns.
 func newLLDP(c *Config, n *NIC, at int) *lldp.Agent {
@@ -21,7 +24,7 @@ func newLLDP(c *Config, n *NIC, at int) *lldp.Agent {
 	}
 	return lldp.New(lldp.Config{
 		Interval: c.LLDP.Interval, System: c.Name, Port: c.LLDP.Ports[at], Chassis: c.MAC, MAC: n.MAC,
-		Capabilities: lldp.Station, DCBX: lldp.DCBX{PFC: lldp.NewPFC(c.Lossless)},
+		Capabilities: lldp.Station, DCBX: lldp.DCBX{PFC: lldp.NewPFC(c.Lossless), RoCE: lldp.NewRoCE(usualRoCE, c.Lossless)},
 	})
 }
 

@@ -50,6 +50,9 @@ type Options struct {
 	// Watch reports link states, from one goroutine, until ctx ends; it returns then,
 	// or on a fatal error. It begins with those of all interfaces. nil means netlink in the namespace.
 	Watch func(ctx context.Context, names []string, update func(LinkState)) error
+	// Farewell, unless nil, is the last frame of a port, nil for none. It is asked for when Run ends, with
+	// exclusive use of the machine, and not of a node that has crashed.
+	Farewell func(p unit.Port) []byte
 	// Log receives the events, in order, in batches that it must not keep; nil drops
 	// them.
 	Log func([]event.Event)
@@ -254,6 +257,7 @@ func (n *Node) Run(ctx context.Context) error {
 	// Watch reopens links that came back. It ends before the links are closed, so that
 	// it opens none after that; the logger ends when nothing can make events any more.
 	err := n.opt.Watch(ctx, n.names(), n.setLink)
+	n.farewell()
 	n.close()
 	n.loops.Wait()
 	n.log.stop()
@@ -262,6 +266,26 @@ func (n *Node) Run(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// farewell sends the last frame of each port. What the kernel has no room for is not sent.
+func (n *Node) farewell() {
+	if n.opt.Farewell == nil {
+		return
+	}
+	for _, p := range n.ports {
+		n.mu.Lock()
+		var f []byte
+		if _, crashed := n.machine.(corpse); !crashed {
+			f = n.opt.Farewell(p.n)
+		}
+		n.mu.Unlock()
+		if f != nil {
+			p.tx.mu.Lock()
+			p.offer([][]byte{f})
+			p.tx.mu.Unlock()
+		}
+	}
 }
 
 // Close closes what Open opened, for a node that will not run after all, and releases those who wait in Sync.

@@ -7,6 +7,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/internal/lists"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/unit"
@@ -236,6 +237,38 @@ var claims = []fileCheck{
 				c := *r.verdict.Completion
 				c.All.Done--
 				r.verdict.Completion = &c
+			},
+		},
+	},
+	{
+		// A member of a LAG that is cut loses what waits for it, and nothing else is lost; before and
+		// after that each member has its part of the flows.
+		name: "only the cut member loses", of: []string{"lag/none", "lag/itsy"},
+		fault: func(r *run) string {
+			v := r.verdict
+			if at := v.LosslessLostAt; len(at) != 1 || at[0].Node != "s1" || at[0].Reason != "link_down" {
+				return fmt.Sprintf("lost are %v, want frames at s1 alone, as the link is down", at)
+			}
+			i := slices.IndexFunc(v.LAGs, func(l verdict.LAG) bool { return l.Switch == "s1" })
+			if i < 0 || len(v.LAGs[i].Members) != 3 {
+				return fmt.Sprintf("LAGs are %v, want three members at s1", v.LAGs)
+			}
+			members := v.LAGs[i].Members
+			sum := lists.Sum(members, func(m verdict.LAGMember) uint64 { return m.Bytes })
+			idle := slices.ContainsFunc(members, func(m verdict.LAGMember) bool { return !m.Up || m.Bytes < sum/4 })
+			return unless(!idle, "members are %v, want all up, each with a quarter of the bytes or more", members)
+		},
+		spoil: []func(*run){
+			func(r *run) { r.verdict.LosslessLostAt = nil },
+			func(r *run) {
+				r.verdict.LosslessLostAt = []verdict.Loss{{Node: "s2", Reason: "headroom_full", Frames: 1}}
+			},
+			func(r *run) { r.verdict.LAGs = nil },
+			func(r *run) {
+				lags := slices.Clone(r.verdict.LAGs)
+				lags[0].Members = slices.Clone(lags[0].Members)
+				lags[0].Members[1].Up = false
+				r.verdict.LAGs = lags
 			},
 		},
 	},

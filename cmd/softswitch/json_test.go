@@ -54,7 +54,11 @@ learn
 nic
 nic normal
 nic slow
+pfcwd big_red_switch
+pfcwd counter_poll
+pfcwd interval
 pfcwd start
+pfcwd start_default
 pfcwd stop
 run`, "\n")
 

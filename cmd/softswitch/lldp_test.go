@@ -60,7 +60,7 @@ live: {control: %s, events: %s}
 	for _, want := range []string{
 		"SysName:      leaf1", "Capability:   Bridge, on", "PortID:       ifname p0", "TTL:          5",
 		"OUI: 00,80,C2, SubType: 9, Len: 21 00,01,23,45,67,19,4B,00,00,00,00,00,00,02,02,00,00,00,00,00,00",
-		"OUI: 00,80,C2, SubType: 11, Len: 2 08,18",
+		"OUI: 00,80,C2, SubType: 11, Len: 2 08,18", "OUI: 00,80,C2, SubType: 12, Len: 4 00,63,12,B7",
 	} {
 		watch.await(want)
 	}
@@ -73,15 +73,29 @@ live: {control: %s, events: %s}
 	}
 	logged(`"lldp_neighbor"`)
 	tell("configure", "lldp", "custom-tlv", "oui", "00,80,c2", "subtype", "11", "oui-info", "08,08")
+	tell("configure", "lldp", "custom-tlv", "oui", "00,80,c2", "subtype", "12", "oui-info", "00,83,12,B7")
 	tell("update")
 	logged(`"type":"dcbx_mismatch","port":0,"port_name":"p0","feature":"pfc","own":24,"peer":8`)
+	logged(`"type":"dcbx_mismatch","port":0,"port_name":"p0","feature":"app","own":8,"peer":16`)
 	if r := b.run(b.command("show", "lldp", "neighbors", "--socket", socket)); r.code != 0 || !strings.Contains(r.stdout, "far0") {
 		t.Errorf("neighbors: exit status %d", r.code)
 	}
 	if r := b.run(b.command("show", "lldp", "dcbx", "--socket", socket)); r.code != 0 || !strings.Contains(r.stdout, "MISMATCH: PFC") {
 		t.Errorf("dcbx: exit status %d", r.code)
 	}
-	// It says goodbye, so that nobody waits for its time to live.
+	// Each says goodbye, so that nobody waits for its time to live.
+	ours.signal(os.Interrupt)
+	if r := ours.end(); r.code != 0 {
+		t.Errorf("run: exit status %d", r.code)
+	}
+	watch.await("LLDP neighbor deleted")
+	events = filepath.Join(dir, "again")
+	again := filepath.Join(dir, "again.yaml")
+	if err := os.WriteFile(again, []byte(text[:strings.LastIndex(text, "events: ")]+"events: "+events+"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ours = startIn(here, "softswitch", "run", "-c", again)
+	logged(`"dcbx_mismatch"`)
 	lldpd.signal(syscall.SIGTERM)
 	lldpd.end()
 	logged(`"lldp_neighbor_gone"`)

@@ -11,6 +11,7 @@ import (
 	"softswitch/node/config"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
 )
 
@@ -53,6 +54,7 @@ func readFormats(source string) ([]described, error) {
 // hand and is kept.
 //
 //	scenario, node/config, oracle/verdict --> internal/schema --> docs/schema, docs/*.md, topics/*.txt
+//	scenario/importer                                       --> docs/imports.md
 func referenceFiles(source string) ([]referenceFile, error) {
 	formats, err := readFormats(source)
 	if err != nil {
@@ -68,7 +70,8 @@ func referenceFiles(source string) ([]referenceFile, error) {
 		references[f.reference] = append(references[f.reference], f.read.Markdown(f.name)...)
 	}
 	files = append(files, referenceFile{"docs/schema/verdict.json", verdict.Schema()})
-	for _, path := range []string{"docs/scenarios.md", "docs/configuration.md"} {
+	references["docs/imports.md"] = []byte(importer.SONiCReference())
+	for _, path := range []string{"docs/scenarios.md", "docs/configuration.md", "docs/imports.md"} {
 		old, err := os.ReadFile(filepath.Join(source, path))
 		if err != nil {
 			return nil, err
@@ -102,4 +105,4 @@ func writeReference(source string) error {
 }
 
 // generatedMark separates the handwritten head of a page from the generated part below it.
-const generatedMark = "<!-- What follows is generated from the types of packages scenario and config: make docs -->"
+const generatedMark = "<!-- What follows is generated from the source: make docs -->"

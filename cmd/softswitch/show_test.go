@@ -260,11 +260,28 @@ func TestWatchdogAtRunTime(t *testing.T) {
 	b.wantMatch(b.show("pfcwd", "stats", "--empty", "s1"), `^s1 +to-h1:3 +operational +0/0 +0/0 +0/0 +0/0 +0/0$`)
 	b.ok("pfcwd", "stop", "--switch", "s1", "to-h1")
 	b.wantMatch(b.show("pfcwd", "config", "s1"), `^s1 +to-s2 +drop`)
-	b.ok("pfcwd", "stop")
-	if got := b.show("pfcwd", "stats", "--empty"); got != "No PFC watchdog has seen a storm.\n" {
-		t.Errorf("pfcwd stats after stop: %q", got)
+	b.ok("pfcwd", "interval", "100", "--switch", "s1")
+	b.wantMatch(b.show("pfcwd", "config", "s1"), `^s1 +to-s2 +drop +200 +300 +100$`)
+	b.ok("pfcwd", "counter_poll", "disable", "--switch", "s1")
+	b.wantMatch(b.show("pfcwd", "config", "s1"), `^s1 +to-s2 +drop \(counter polling disabled\) +200`)
+	b.ok("pfcwd", "counter_poll", "enable", "--switch", "s1")
+	b.ok("pfcwd", "big_red_switch", "enable", "--switch", "s1")
+	b.wantMatch(b.show("pfcwd", "config", "s1"), `^s1 +to-s2 +drop \(BIG_RED_SWITCH\) +200`)
+	b.wantMatch(b.show("pfcwd", "stats", "s1"), `^s1 +to-s2:3 +stormed +1/0`)
+	if r := b.try("show", "pfcwd", "stats", "--check-storm", "--name", b.name); r.code != cli.ExitUnmet {
+		t.Errorf("--check-storm: exit status %d, want %d", r.code, cli.ExitUnmet)
 	}
+	b.ok("pfcwd", "big_red_switch", "disable", "--switch", "s1")
+	b.wantMatch(b.show("pfcwd", "stats", "s1"), `^s1 +to-s2:3 +operational +1/1`)
+	b.ok("pfcwd", "start_default")
+	b.wantMatch(b.show("pfcwd", "config", "s1"), `^s1 +to-h1 +drop +200 +200 +100$`)
+	b.wantMatch(b.show("pfcwd", "config", "s2"), `^s2 +to-h2 +drop +200 +200 +200$`)
+	b.ok("pfcwd", "stop")
+	b.wantMatch(b.show("pfcwd", "stats", "--empty"), `^s1 +to-s2:3 +N/A +1/1`)
 	for _, c := range []struct{ args, want string }{
+		{"pfcwd interval 50", `polling interval "50"; valid: 100 to 1000 (ms)`},
+		{"pfcwd interval 500", `s1, s2: pfcwd: no watchdog runs; start one with pfcwd start or start_default`},
+		{"pfcwd big_red_switch on", `big_red_switch: "on"; valid: enable, disable`},
 		{"pfcwd start all 99", `detection time "99"; valid: 100 to 5000`},
 		{"pfcwd start all 200 -r 1", `--restoration-time: 1; valid: 100 to 60000`},
 		{"pfcwd start all 200 -r 200 --action shout", `action "shout"; valid: drop, forward, alert`},

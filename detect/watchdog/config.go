@@ -32,7 +32,7 @@ var actionNames = [...]string{"drop", "forward", "alert"}
 func (a Action) String() string { return actionNames[a] }
 
 // Config is a watchdog's times, for a switch of up to 32 ports, and its action. For 33
-// to 64 ports all of SONiC's times are doubled; Poll is never above a second.
+// to 64 ports all of SONiC's default times are doubled; Poll is never above a second.
 type Config struct {
 	// Detection is how long a queue is seen to be stuck, from one poll to another, when it
 	// is called a storm: up to one poll longer than it has been.
@@ -45,6 +45,8 @@ type Config struct {
 	// and at most Restoration.
 	Poll   unit.Time
 	Action Action
+	// Given is whether the times are those of a user, which hold for any number of ports.
+	Given bool
 	// Juniper is the watchdog of Junos instead of SONiC's, for which Action is Drop: a
 	// queue is stuck from one poll to the next if a pause is active at the second and
 	// nothing has left it; then it alone is emptied and takes nothing, for Restoration,
@@ -114,7 +116,7 @@ func (c Config) check() error {
 
 // scaled is c for a switch with this many ports.
 func (c Config) scaled(ports int) Config {
-	if c.Juniper {
+	if c.Juniper || c.Given {
 		return c
 	}
 	n := unit.Time(max(1, (ports-1)/portsPer+1))

@@ -20,6 +20,8 @@ type Watchdog struct {
 	last   unit.Time // the latest poll
 	next   unit.Time
 	queues perQueue[queue]
+	idle   bool // looks at no queue
+	bigRed bool // drops in all queues
 }
 
 // perQueue is what is known of each queue, by priority and port; nil for a lossy priority.
@@ -51,6 +53,7 @@ type queue struct {
 	pauses  uint64    // while a storm lasts: pause frames that had come by the latest poll
 	mark    detect.Frames
 	stats   Stats
+	red     bool // of the big red switch
 }
 
 // sample is a queue at a poll.
@@ -103,6 +106,7 @@ func (w *Watchdog) Config() Config { return w.cfg }
 // Release ends all storms and what is being done about them, for a watchdog about to be
 // taken out of its switch.
 func (w *Watchdog) Release() {
+	w.bigRed = false
 	for priority, of := range w.queues {
 		for port := range of {
 			if of[port].stats.Stormed {
@@ -111,6 +115,54 @@ func (w *Watchdog) Release() {
 		}
 	}
 }
+
+// SetPoll changes the time between two polls, from the next one on. It is an error if it is not above
+// 0, or above one of the other times.
+func (w *Watchdog) SetPoll(poll unit.Time) error {
+	c := w.cfg
+	if c.Poll = poll; poll > c.Detection {
+		return fmt.Errorf("unable to use polling interval = %s, value is bigger than the configured detection time, %s", poll, c.Detection)
+	}
+	if err := c.check(); err != nil {
+		return fmt.Errorf("unable to use polling interval = %s, value is bigger than the configured restoration time, %s", poll, c.Restoration)
+	}
+	w.cfg = c
+	w.phase = phase(w.view.Self(), poll)
+	w.next = unit.NextTick(w.last-w.phase, poll) + w.phase
+	return nil
+}
+
+// SetPolling makes the watchdog look at its queues, or at none: then no storm begins or ends.
+func (w *Watchdog) SetPolling(on bool) { w.idle = !on }
+
+// Polling reports whether it looks at its queues.
+func (w *Watchdog) Polling() bool { return !w.idle }
+
+// SetBigRed makes the watchdog drop in all lossless queues of these ports, whether they are paused or not, and
+// detect nothing meanwhile; or ends that. It is what BIG_RED_SWITCH of SONiC does
+// (sonic-net/sonic-swss, orchagent/pfcwdsworch.cpp).
+func (w *Watchdog) SetBigRed(on bool, ports unit.PortSet) {
+	if on == w.bigRed {
+		return
+	}
+	w.Release()
+	if w.bigRed = on; !on {
+		return
+	}
+	for priority, of := range w.queues {
+		for port := range of {
+			if q := (detect.Queue{Port: unit.Port(port), Priority: unit.Priority(priority)}); ports.Has(q.Port) {
+				s := &of[port]
+				s.red, s.stats.Stormed, s.mark = true, true, w.view.Frames(q)
+				s.stats.Detected++
+				w.mitigate(q, true)
+			}
+		}
+	}
+}
+
+// BigRed reports whether it drops in all queues.
+func (w *Watchdog) BigRed() bool { return w.bigRed }
 
 // StateBytes is the size of what is kept of all queues.
 func (w *Watchdog) StateBytes() int { return w.queues.size() }
@@ -127,6 +179,9 @@ func (w *Watchdog) Tick(now unit.Time) {
 	elapsed := now - w.last
 	w.last = now
 	w.next = unit.NextTick(now-w.phase, w.cfg.Poll) + w.phase
+	if w.idle || w.bigRed {
+		return
+	}
 	for priority, of := range w.queues {
 		for port := range of {
 			w.poll(elapsed, detect.Queue{Port: unit.Port(port), Priority: unit.Priority(priority)})
@@ -217,12 +272,15 @@ func (w *Watchdog) restored(q detect.Queue) {
 	s.count(w.view.Frames(q))
 	s.stats.Stormed = false
 	s.stats.Restored++
+	s.red = false
 	s.left = w.cfg.Detection
 	s.was = w.sample(q)
 }
 
 func (w *Watchdog) mitigate(q detect.Queue, on bool) {
 	switch {
+	case w.queues.of(q).red:
+		w.act.Discard(q, on)
 	case w.cfg.Juniper:
 		w.act.Flush(q, on)
 	case w.cfg.Action == Drop:

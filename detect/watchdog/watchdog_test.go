@@ -318,3 +318,60 @@ func TestNoAllocs(t *testing.T) {
 		t.Errorf("%v allocations a poll", n)
 	}
 }
+
+// A polling interval that is set while the watchdog runs holds from the next poll on.
+func TestSetPoll(t *testing.T) {
+	sc := start(t, Config{Detection: 300 * ms, Restoration: 200 * ms, Poll: 200 * ms})
+	sc.until(400 * ms)
+	if err := sc.dog.SetPoll(100 * ms); err != nil {
+		t.Fatal(err)
+	}
+	sc.standstill()
+	sc.until(799 * ms)
+	sc.wantStorms(0, 0)
+	sc.until(800 * ms) // the baseline at 500 ms, and three intervals
+	sc.wantStorms(1, 0)
+	for _, poll := range []unit.Time{0, 201 * ms, 301 * ms} {
+		if err := sc.dog.SetPoll(poll); err == nil || sc.dog.Config().Poll != 100*ms {
+			t.Errorf("a poll of %d ms: %v, and now %d", poll/ms, err, sc.dog.Config().Poll/ms)
+		}
+	}
+}
+
+// A watchdog that does not poll sees no storm begin or end.
+func TestSetPolling(t *testing.T) {
+	sc := start(t, Default())
+	sc.dog.SetPolling(false)
+	sc.standstill()
+	sc.until(2000 * ms)
+	sc.wantStorms(0, 0)
+	sc.dog.SetPolling(true)
+	sc.until(2400 * ms)
+	sc.wantStorms(1, 0)
+}
+
+// The big red switch drops in the lossless queues of the ports that are watched, whatever the action, and
+// ends storms; nothing is detected until it is off.
+func TestBigRedSwitch(t *testing.T) {
+	sc := start(t, Config{Detection: 200 * ms, Restoration: 200 * ms, Poll: 200 * ms, Action: Forward})
+	storms := func(detected, restored uint64) {
+		t.Helper()
+		if s := sc.dog.Stats(q); s.Detected != detected || s.Restored != restored {
+			t.Errorf("at %d ms: %d storms, %d over; want %d, %d", sc.now/ms, s.Detected, s.Restored, detected, restored)
+		}
+	}
+	sc.standstill()
+	sc.until(400 * ms)
+	var ports unit.PortSet
+	ports.Add(q.Port)
+	sc.dog.SetBigRed(true, ports)
+	sc.dog.SetBigRed(true, ports)
+	storms(2, 1)
+	sc.until(5000 * ms)
+	storms(2, 1)
+	sc.dog.SetBigRed(false, ports)
+	storms(2, 2)
+	sc.until(5400 * ms)
+	storms(3, 2)
+	sc.wantAsked("ignore 1.3 true", "ignore 1.3 false", "discard 1.3 true", "discard 1.4 true", "discard 1.3 false", "discard 1.4 false", "ignore 1.3 true")
+}

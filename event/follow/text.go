@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"softswitch/event"
-	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
@@ -53,7 +52,7 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 		text = "queue {queue} paused{repeated}"
 	case e.Type == event.DCBXMismatch:
 		text = "DCBX: the two ends of the link of {port} disagree on {feature}"
-		if e.Feature == lldp.FeaturePFC {
+		if e.Feature.OfPriorities() {
 			text += fmt.Sprintf(": %s here, %s there", unit.PrioritySet(e.Bytes), unit.PrioritySet(e.Limit))
 		}
 	case !ok:

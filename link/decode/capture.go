@@ -79,10 +79,8 @@ func openPcap(r *bufio.Reader) (source, error) {
 	if header[0] != 0xa1 {
 		order = binary.LittleEndian
 	}
-	switch s.link, s.fcs = linkWord(order.Uint32(header[20:])); s.link {
-	case linkEthernet, linkSLL, linkSLL2:
-	default:
-		return nil, fmt.Errorf("decode: link type %d; valid: %s", s.link, linksRead)
+	if s.link, s.fcs = linkWord(order.Uint32(header[20:])); !isRead(s.link) {
+		return nil, errLink(s.link)
 	}
 	// Writers do not keep to the length they announce; nor may they make us allocate a
 	// huge one.
@@ -122,7 +120,7 @@ func openPcapng(r io.Reader) (source, error) {
 func (s *ngSource) ports() map[unit.NodePort]string { return s.known }
 
 func (s *ngSource) next() (captured, error) {
-	data, ci, opt, err := s.f.Next()
+	data, ci, _, err := s.f.Next()
 	for _, in := range s.f.Interfaces(s.seen) {
 		s.seen++
 		var at unit.NodePort
@@ -137,9 +135,5 @@ func (s *ngSource) next() (captured, error) {
 	if name == "" {
 		name = fmt.Sprintf("if%d", ci.InterfaceIndex)
 	}
-	f := captured{data: data, length: ci.Length, at: ci.Timestamp, iface: name, link: link}
-	if opt.Flags != nil {
-		f.fcs = int(opt.Flags.FCSLen >> 5) // bits 5 to 8
-	}
-	return f, err
+	return captured{data: data, length: ci.Length, at: ci.Timestamp, iface: name, link: link, fcs: s.f.FCSLen(ci)}, err
 }

@@ -25,6 +25,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"softswitch/link/auth"
 	"softswitch/unit"
@@ -50,15 +52,16 @@ type Options struct {
 // capture that is still being written shows at once.
 //
 // The error says which packet, counted from 1, if the capture is damaged; an empty
-// input, a file that is no capture and a pcap capture of another link type are errors
+// input, a file that is no capture and a capture of other link types alone are errors
 // too. Whatever was read before the error is printed, and so is the
-// summary. A line that w refuses ends the work; the error wraps w's.
+// summary, which names the link types that were not read. A line that w refuses ends the work;
+// the error wraps w's.
 func Decode(r io.Reader, w io.Writer, opt Options) error {
 	src, err := open(r)
 	if err != nil {
 		return err
 	}
-	p := printer{w: w, json: opt.JSON, names: newNames(opt.Names), count: counts{of: map[Kind]int{}}}
+	p := printer{w: w, json: opt.JSON, names: newNames(opt.Names), count: counts{of: map[Kind]int{}, unread: map[uint16]int{}}}
 	if opt.Keys != nil {
 		p.witness = auth.NewWitness(opt.Keys)
 	}
@@ -87,18 +90,21 @@ func (p *printer) printAll(src source) error {
 	for {
 		f, err := src.next()
 		if err == io.EOF {
-			return nil
+			return p.count.nothingRead()
 		}
 		if err != nil {
 			return fmt.Errorf("decode: packet %d: %w", p.count.frames+1, err)
 		}
 		p.count.frames++
+		if !isRead(f.link) {
+			p.count.unread[f.link]++
+		}
 		rec, ok := read(&f)
 		if !ok {
 			p.count.other++
 			continue
 		}
-		if p.witness != nil && rec.Kind != KindMalformed && rec.Kind != KindLLDP && len(rec.VLAN) == 0 {
+		if p.witness != nil && rec.Kind != KindMalformed && rec.Kind != KindLLDP && rec.Captured == 0 && len(rec.VLAN) == 0 {
 			v, link := p.witness.Judge(f.data)
 			rec.Auth = &Auth{Verdict: v.String(), Link: link}
 		}
@@ -134,6 +140,7 @@ func (p *printer) write(line string) error {
 type counts struct {
 	frames, other, badTLV int
 	of                    map[Kind]int
+	unread                map[uint16]int // of the other ones: by link types that are not read
 }
 
 func (c *counts) add(rec Record) {
@@ -141,6 +148,18 @@ func (c *counts) add(rec Record) {
 	if rec.Padding != "" {
 		c.badTLV++
 	}
+}
+
+// nothingRead is an error if no frame's link type is read, and there are frames.
+func (c *counts) nothingRead() error {
+	n := 0
+	for _, frames := range c.unread {
+		n += frames
+	}
+	if n == 0 || n < c.frames {
+		return nil
+	}
+	return errLink(slices.Min(slices.Collect(maps.Keys(c.unread))))
 }
 
 func (c *counts) summary() string {
@@ -151,6 +170,9 @@ func (c *counts) summary() string {
 	}
 	if n := c.of[KindLLDP]; n > 0 {
 		s += fmt.Sprintf("; %d LLDP", n)
+	}
+	for _, link := range slices.Sorted(maps.Keys(c.unread)) {
+		s += fmt.Sprintf("; %d of link type %d, which is not read", c.unread[link], link)
 	}
 	if c.badTLV > 0 {
 		s += fmt.Sprintf("; %d PFC with padding that is no ITSY TLV", c.badTLV)

@@ -17,6 +17,7 @@ import (
 	"github.com/google/gopacket/pcapgo"
 
 	"softswitch/itsyhdr"
+	"softswitch/link/auth"
 	"softswitch/link/decode"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -185,15 +186,26 @@ func TestJSON(t *testing.T) {
 }
 
 func TestInterfacesAndLinkTypes(t *testing.T) {
-	links := []layers.LinkType{layers.LinkTypeEthernet, layers.LinkTypeLinuxSLL, layers.LinkTypeEthernet}
-	out, err := run(pcapng(t, links, pfc(nil), pfc(nil), pause(1)), decode.Options{})
+	links := []layers.LinkType{layers.LinkTypeEthernet, layers.LinkTypeIEEE80211Radio, layers.LinkTypeEthernet, layers.LinkTypePPP}
+	out, err := run(pcapng(t, links, pfc(nil), pfc(nil), pause(1), pfc(nil), data(), data()), decode.Options{})
 	must(t, err)
 	want(
 		t, out,
 		"1 07:08:09.000000000 eth0 02:00:00:00:00:01 PFC 3:65535 4:resume",
 		"3 07:08:09.000002000 eth2 02:00:00:00:00:01 802.3x PAUSE 1",
-		"3 frames: 1 PFC, 1 802.3x PAUSE, 0 ITSY messages, 0 malformed, 1 other",
+		"6 frames: 1 PFC, 1 802.3x PAUSE, 0 ITSY messages, 0 malformed, 4 other; 1 of link type 9, which is not read; 2 of link type 127, which is not read",
 	)
+}
+
+// A capture without a frame that can be read is refused as a pcap of its link type is.
+func TestUnreadLinkTypes(t *testing.T) {
+	const refusal = "decode: link type 9; valid: 1 (Ethernet), 113 (Linux cooked, SLL), 276 (SLL2)"
+	file := pcapng(t, []layers.LinkType{layers.LinkTypeIEEE80211Radio, layers.LinkTypePPP}, data(), data(), data())
+	for _, opt := range []decode.Options{{}, {JSON: true}} {
+		if _, err := run(file, opt); err == nil || err.Error() != refusal {
+			t.Errorf("%+v: error %v, want %q", opt, err, refusal)
+		}
+	}
 }
 
 func TestTagged(t *testing.T) {
@@ -226,6 +238,8 @@ func TestMalformed(t *testing.T) {
 		{"opcode", set(pfc(nil), 14, 0, 2), "pfcframe: unknown opcode; want PFC (0x0101) or PAUSE (0x0001); it is 0x0002"},
 		{"address", set(pfc(nil), 0, 2, 0, 0, 0, 0, 9), "pfcframe: wrong destination address; want 01:80:c2:00:00:01; it is 02:00:00:00:00:09"},
 		{"EtherType", set(pfc(nil), 12, 8, 6), "pfcframe: EtherType is not MAC Control (0x8808); it is 0x0806"},
+		{"opcode with a bit too many", set(pfc(nil), 14, 0x81, 1), "pfcframe: unknown opcode; want PFC (0x0101) or PAUSE (0x0001); it is 0x8101"},
+		{"MACsec to the group address", set(pfc(nil), 12, 0x88, 0xe5), "pfcframe: EtherType is not MAC Control (0x8808); it is 0x88e5"},
 		{"reserved bits", set(pfc(nil), 16, 0x80), "pfcframe: reserved bits set in the upper octet of the class-enable vector; want 0; it is 0x80"},
 		{"PAUSE cut in its quanta", pause(1)[:17], "pfcframe: frame is shorter than 60 bytes; it has 17 bytes"},
 		{"a wrong FCS", set(withFCS(pfc(nil)), 63, 0), "pfcframe: frame is longer than 60 bytes; it has 64 bytes"},
@@ -302,15 +316,38 @@ func TestFCS(t *testing.T) {
 	out, err = run(linkOf(file.Bytes(), 0x24000001), decode.Options{})
 	must(t, err)
 	want(t, out, lines[0], "1 frame: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other")
+}
 
-	flags := words(2|4<<16, 4<<5, 0) // of an enhanced packet: an FCS of 4 octets
-	out, err = run(join(section, iface, block(6, join(words(0, 0, 1, 64, 64), frames[0], flags))), decode.Options{})
-	must(t, err)
-	want(
-		t, out,
-		"1 00:00:00.000001000 if0 02:00:00:00:00:01 PFC 3:65535 4:resume; checking priority 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"1 frame: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other",
-	)
+// A pcapng says the length of an FCS for an interface, in bits or octets, and for a packet, which
+// counts more.
+func TestFCSOfPcapng(t *testing.T) {
+	frame := set(withFCS(pfc(withTLV)), 60, 0xde, 0xad, 0xbe, 0xef) // no CRC: only the capture tells
+	of := func(length uint32) []byte { return block(1, join(ifaceBody, words(9|1<<16, 9, 13|1<<16, length, 0))) }
+	packet := func(options ...uint32) []byte {
+		return block(6, join(words(0, 0, 1, 64, 64), frame, words(options...)))
+	}
+	for _, tt := range []struct {
+		name string
+		file []byte
+		read bool
+	}{
+		{"nobody says it", join(section, iface, packet()), false},
+		{"interface, in bits", join(section, of(32), packet()), true},
+		{"interface, in octets", join(section, of(4), packet()), true},
+		{"interface says 0", join(section, of(0), packet()), false},
+		{"packet", join(section, iface, packet(2|4<<16, 4<<5, 0)), true},
+		{"packet, with a flag beside it that nobody has defined", join(section, iface, packet(2|4<<16, 4<<5|1<<9, 0)), true},
+		{"packet and interface", join(section, of(16), packet(2|4<<16, 4<<5, 0)), true},
+		{"packet does not know, interface does", join(section, of(32), packet(2|4<<16, 1, 0)), true},
+		{"another interface", join(section, iface, of(32), packet()), false},
+		{"interface of a section before", join(section, of(32), section, iface, packet()), false},
+		{"option of a wrong length", join(section, block(1, join(ifaceBody, words(13|4<<16, 32, 0))), packet()), false},
+	} {
+		out, err := run(tt.file, decode.Options{})
+		if read := strings.Contains(out, "PFC 3:65535 4:resume; checking priority 3 from 5.2"); read != tt.read || err != nil {
+			t.Errorf("%s: error %v and\n%swant the frame read: %v", tt.name, err, out, tt.read)
+		}
+	}
 }
 
 // cooked is a frame as Linux's "any" has it, in both versions: of a kind (2 group, 4 sent),
@@ -354,20 +391,50 @@ func TestCooked(t *testing.T) {
 	want(t, out, lines(" eth0")...)
 }
 
+// What a snapshot length cuts off behind the timers is not missed; the rest is no frame.
 func TestSnapped(t *testing.T) {
 	var file bytes.Buffer
-	w := pcapgo.NewWriterNanos(&file)
-	must(t, w.WriteFileHeader(40, layers.LinkTypeEthernet))
-	ci := info(0, pfc(nil))
-	ci.CaptureLength = 40
-	must(t, w.WritePacket(ci, pfc(nil)[:40]))
-	out, err := run(file.Bytes(), decode.Options{})
+	w := pcapgo.NewWriter(&file)
+	must(t, w.WriteFileHeader(60, layers.LinkTypeEthernet))
+	for i, cut := range []struct {
+		frame []byte
+		kept  int
+	}{
+		{pfc(withTLV), 59},
+		{pfc(nil), 34},
+		{pfc(nil), 33},
+		{tagged(pfc(nil), 0x8100, 0x8064), 38},
+		{pause(7), 18},
+		{pause(7), 17},
+		{set(pfc(nil), 16, 1), 40},
+		{append(pfc(nil), 0), 60},
+		{message(), 40},
+	} {
+		ci := info(i, cut.frame)
+		ci.CaptureLength = cut.kept
+		must(t, w.WritePacket(ci, cut.frame[:cut.kept]))
+	}
+	const from = " 02:00:00:00:00:01 "
+	out, err := run(file.Bytes(), decode.Options{Keys: auth.Keys{}})
 	must(t, err)
 	want(
 		t, out,
-		"1 07:08:09.000000000 02:00:00:00:00:01 MALFORMED: only 40 of its 60 bytes were captured",
-		"1 frame: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other",
+		"1 07:08:09.000000000"+from+"PFC 3:65535 4:resume; only 59 of its 60 bytes were captured",
+		"2 07:08:09.000001000"+from+"PFC 3:65535 4:resume; only 34 of its 60 bytes were captured",
+		"3 07:08:09.000002000"+from+"MALFORMED: only 33 of its 60 bytes were captured",
+		"4 07:08:09.000003000"+from+"vlan 100 priority 4 PFC 3:65535 4:resume; only 38 of its 64 bytes were captured",
+		"5 07:08:09.000004000"+from+"802.3x PAUSE 7; only 18 of its 60 bytes were captured",
+		"6 07:08:09.000005000"+from+"MALFORMED: only 17 of its 60 bytes were captured",
+		"7 07:08:09.000006000"+from+"MALFORMED: pfcframe: reserved bits set in the upper octet of the class-enable vector; want 0; it is 0x01",
+		"8 07:08:09.000007000"+from+"MALFORMED: only 60 of its 61 bytes were captured",
+		"9 07:08:09.000008000"+from+"MALFORMED: only 40 of its 60 bytes were captured",
+		"9 frames: 3 PFC, 1 802.3x PAUSE, 0 ITSY messages, 5 malformed, 0 other",
 	)
+	out, err = run(file.Bytes(), decode.Options{JSON: true})
+	must(t, err)
+	if first, _, _ := strings.Cut(out, "\n"); !strings.HasSuffix(first, `"quanta":0}],"captured":59}`) {
+		t.Errorf("JSON of the first is %s, want that 59 octets of it were captured", first)
+	}
 }
 
 // A jumbo frame is one among others.
@@ -633,6 +700,11 @@ func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 // FuzzDecode: whatever the file, no panic, every printed line whole, and the same
 // frames in both forms.
 func FuzzDecode(f *testing.F) {
+	sll, sll2 := cooked(pfc(withTLV), 2, 1)
+	f.Add(linkOf(pcap(f, sll, sll[:17], pause(1)[:18]), 113))
+	f.Add(linkOf(pcap(f, sll2, sll2[:21]), 276))
+	f.Add(linkOf(pcap(f, withFCS(pfc(nil)), pfc(nil)[:3]), 0x24000001))
+	f.Add(join(section, block(1, join(ifaceBody, words(13|1<<16, 32, 0))), block(6, join(words(0, 0, 1, 64, 64), withFCS(pfc(nil)), words(2|4<<16, 4<<5, 0)))))
 	f.Add(pcap(f, pfc(withTLV), tagged(message(), 0x8100, 7), pause(3), data()))
 	f.Add(pcapng(f, ethernet, pfc(withTLV), message()[:50]))
 	f.Add(join(section, iface, block(3, append(words(60), pfc(nil)...)), block(5, words(0, 0, 0))))

@@ -18,7 +18,15 @@ const (
 	linkSLL2     = 276 // "any" of newer ones
 )
 
-const linksRead = "1 (Ethernet), 113 (Linux cooked, SLL), 276 (SLL2)"
+// isRead reports whether frames of a link type are read.
+func isRead(link uint16) bool {
+	return link == linkEthernet || link == linkSLL || link == linkSLL2
+}
+
+// errLink refuses a link type that is not read.
+func errLink(link uint16) error {
+	return fmt.Errorf("decode: link type %d; valid: 1 (Ethernet), 113 (Linux cooked, SLL), 276 (SLL2)", link)
+}
 
 // fcsLen is the length of a frame check sequence.
 const fcsLen = 4
@@ -80,7 +88,7 @@ func (f *captured) uncook(n int, etherType []byte, hardware uint16, kind byte, s
 	b := make([]byte, 0, ether.HeaderLen+len(f.data)-n)
 	dst := make([]byte, 6)
 	if kind == multicast || kind == outgoing {
-		switch binary.BigEndian.Uint16(etherType) {
+		switch behindTags(binary.BigEndian.Uint16(etherType), f.data[n:]) {
 		case pfcframe.EtherType:
 			copy(dst, pfcframe.Address)
 		case itsyhdr.MessageEtherType:
@@ -91,4 +99,12 @@ func (f *captured) uncook(n int, etherType []byte, hardware uint16, kind byte, s
 	f.data = append(b, f.data[n:]...)
 	f.length += ether.HeaderLen - n
 	return true
+}
+
+// behindTags is the EtherType of a frame whose first one is given, with what is behind that.
+func behindTags(etherType uint16, b []byte) uint16 {
+	for isTag(etherType) && len(b) >= tagLen {
+		etherType, b = binary.BigEndian.Uint16(b[2:]), b[tagLen:]
+	}
+	return etherType
 }

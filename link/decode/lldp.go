@@ -16,6 +16,8 @@ type LLDP struct {
 	// Lossless are the priorities of its PFC Configuration TLV; absent without one.
 	Lossless *[]int `json:"lossless,omitempty"`
 	Willing  bool   `json:"willing,omitempty"` // to take those of the far end
+	// Discarded is how many of its TLVs are wrong.
+	Discarded int `json:"tlvs_discarded,omitempty"`
 
 	set unit.PrioritySet // of Lossless
 }
@@ -27,7 +29,7 @@ func (rec *Record) readLLDP(b []byte) {
 		rec.malformed(err.Error())
 		return
 	}
-	rec.Kind, rec.LLDP = KindLLDP, &LLDP{ChassisID: n.Chassis, PortID: n.Port, System: n.System, TTL: ttl}
+	rec.Kind, rec.LLDP = KindLLDP, &LLDP{ChassisID: n.Chassis, PortID: n.Port, System: n.System, TTL: ttl, Discarded: n.Discarded}
 	if p := n.DCBX.PFC; p != nil {
 		all := []int{}
 		for s := p.Enable; s != 0; s &= s - 1 {
@@ -45,6 +47,9 @@ func (l *LLDP) String() string {
 	}
 	if l.Willing {
 		text += ", willing"
+	}
+	if l.Discarded > 0 {
+		text += fmt.Sprintf(", %s discarded", unit.Count(l.Discarded, "wrong TLV"))
 	}
 	if l.TTL == 0 {
 		return text + ", goodbye"

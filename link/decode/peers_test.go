@@ -126,8 +126,8 @@ wrpcap(sys.argv[1], frames)
 	)
 }
 
-// Wireshark reads what no MAC has padded, what ends with an FCS and what was captured on
-// "any" as we do.
+// Wireshark reads what no MAC has padded, what ends with an FCS, what was cut behind its timers and
+// what was captured on "any" as we do.
 func TestTsharkReadsOtherForms(t *testing.T) {
 	sll, sll2 := cooked(pfc(nil), 2, 1)
 	for name, file := range map[string][]byte{
@@ -136,6 +136,11 @@ func TestTsharkReadsOtherForms(t *testing.T) {
 		"FCS told":   linkOf(pcap(t, withFCS(pfc(nil))), 0x24000001),
 		"SLL":        linkOf(pcap(t, sll), 113),
 		"SLL2":       linkOf(pcap(t, sll2), 276),
+		"big-endian": form{Order: "big", File: "pcap in ns", Link: 1, Behind: "FCS of file"}.write(pfc(nil), start),
+		"pcapng":     form{Order: "big", File: "pcapng", Link: 1, Behind: "FCS of file"}.write(pfc(nil), start),
+		"packet":     form{Order: "big", File: "pcapng", Link: 1, Behind: "FCS of packet", OtherTail: true}.write(pfc(nil), start),
+		"tagged":     form{Order: "little", File: "pcap", Link: 113, Behind: "nothing"}.write(tagged(pfc(nil), 0x8100, 0x8064), start),
+		"cut":        set(pcap(t, pfc(nil)[:34]), 36, 60),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "other.pcap")
@@ -143,7 +148,7 @@ func TestTsharkReadsOtherForms(t *testing.T) {
 			want(t, tshark(t, path, "macc", "macc.cbfc.enbv", "macc.cbfc.pause_time.c3", "macc.cbfc.pause_time.c4"), "0x0018\t65535\t0")
 			out, err := run(file, decode.Options{})
 			must(t, err)
-			if !strings.Contains(out, "PFC 3:65535 4:resume\n") {
+			if !strings.Contains(out, "PFC 3:65535 4:resume") {
 				t.Errorf("decode: %s", out)
 			}
 		})

@@ -44,9 +44,11 @@ type Record struct {
 	Diagnosis  *Diagnosis `json:"diagnosis,omitempty"`  // KindDiagnosis
 	LLDP       *LLDP      `json:"lldp,omitempty"`       // KindLLDP
 	Padding    string     `json:"padding,omitempty"`    // KindPFC: why its padding, not all zero, is no TLV
+	Captured   int        `json:"captured,omitempty"`   // KindPFC, KindPause: octets that were captured, if not all; its padding is not known then
 	Reason     string     `json:"reason,omitempty"`     // KindMalformed: what is wrong
 	Auth       *Auth      `json:"auth,omitempty"`       // with Options.Keys
 
+	length int                        // on the wire
 	said   fmt.Stringer               // ITSY, CLCM or Diagnosis for people
 	nameOf func(unit.NodePort) string // the names of ports, "" for one that is not known
 }
@@ -91,6 +93,12 @@ type NodePort struct {
 
 func numbered(p unit.NodePort) NodePort { return NodePort{Node: p.Node, Port: p.Port} }
 
+// tagLen is the length of an 802.1Q tag, EtherType and all.
+const tagLen = 4
+
+// isTag reports whether an EtherType is that of a customer's or a provider's tag.
+func isTag(etherType uint16) bool { return etherType == 0x8100 || etherType == 0x88a8 }
+
 const timeFormat = "2006-01-02T15:04:05.000000000Z"
 
 // read makes the Record of f, without its number. It reports false if f is no
@@ -104,12 +112,15 @@ func read(f *captured) (Record, bool) {
 	if !control && !itsyhdr.IsMessage(b) && !lldp.Is(b) {
 		return Record{}, false
 	}
-	rec := Record{Interface: f.iface, VLAN: tags, Time: formatTime(f.at)}
+	rec := Record{Interface: f.iface, VLAN: tags, Time: formatTime(f.at), length: f.length}
 	if len(b) >= 12 {
 		rec.Src = net.HardwareAddr(b[6:12]).String()
 	}
-	switch {
-	case f.length > len(f.data):
+	switch cut := f.length > len(f.data); {
+	case cut && control && f.length <= pfcframe.Len+tagLen*len(tags) && timersKept(b):
+		rec.Captured = len(f.data)
+		rec.readControl(pfcframe.Pad(b))
+	case cut:
 		rec.malformed(fmt.Sprintf("only %d of its %d bytes were captured", len(f.data), f.length))
 	case control:
 		rec.readControl(pfcframe.Pad(b))
@@ -119,6 +130,16 @@ func read(f *captured) (Record, bool) {
 		rec.readMessage(b)
 	}
 	return rec, true
+}
+
+// timersKept reports whether what was captured of a MAC Control frame has all of its timers, behind
+// which there is only padding.
+func timersKept(b []byte) bool {
+	const pauseEnd = 18 // of its quanta
+	if _, _, err := pfcframe.Parse(b); err == pfcframe.ErrPause {
+		return len(b) >= pauseEnd
+	}
+	return len(b) >= pfcframe.PadOffset
 }
 
 func formatTime(at time.Time) string {
@@ -133,17 +154,14 @@ func formatTime(at time.Time) string {
 // tagged frame of the minimum size lacks its last octets of padding once the tag
 // is gone; they are taken for zero.
 func untag(b []byte) ([]byte, []Tag) {
-	const tpidC, tpidS, minFrame = 0x8100, 0x88a8, 60
+	const minFrame = 60
 	whole := len(b) >= minFrame
 	var tags []Tag
-	for len(tags) < 2 && len(b) >= 18 {
-		if tpid := binary.BigEndian.Uint16(b[12:]); tpid != tpidC && tpid != tpidS {
-			break
-		}
+	for len(tags) < 2 && len(b) >= 18 && isTag(binary.BigEndian.Uint16(b[12:])) {
 		tci := binary.BigEndian.Uint16(b[14:])
 		tags = append(tags, Tag{ID: tci & 0xfff, Priority: uint8(tci >> 13)})
-		copy(b[4:], b[:12])
-		b = b[4:]
+		copy(b[tagLen:], b[:12])
+		b = b[tagLen:]
 	}
 	for whole && len(b) < minFrame {
 		b = append(b, 0)
@@ -168,6 +186,9 @@ func (rec *Record) readControl(b []byte) {
 		if f.Enable.Has(c) {
 			rec.Priorities = append(rec.Priorities, Priority{c, f.Quanta[c]})
 		}
+	}
+	if rec.Captured > 0 {
+		return
 	}
 	switch t, err := itsyhdr.Parse(pad); err {
 	case nil:

@@ -53,15 +53,23 @@ func (rec Record) content() string {
 		if rec.Padding != "" {
 			s += "; padding is no ITSY TLV: " + rec.Padding
 		}
-		return s
+		return s + rec.cut()
 	case KindPause:
-		return "802.3x PAUSE " + quanta(*rec.Quanta)
+		return "802.3x PAUSE " + quanta(*rec.Quanta) + rec.cut()
 	case KindLLDP:
 		return "LLDP " + rec.LLDP.String()
 	case KindITSY, KindDiagnosis, KindCLCM:
 		return messageName(rec.said) + " " + rec.named(rec.said.String())
 	}
 	return "MALFORMED: " + rec.Reason
+}
+
+// cut says how much of a frame was captured, if not all.
+func (rec Record) cut() string {
+	if rec.Captured == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; only %d of its %d bytes were captured", rec.Captured, rec.length)
 }
 
 // messageName names a message that parseMessage has read.

@@ -8,6 +8,20 @@ type DCBX struct {
 	ETS *ETS // its configuration: how it sends
 	// Recommends is how the far end should send.
 	Recommends *ETS
+	// RoCE is the priority of RoCEv2, UDP port 4791, in the Application Priority TLV.
+	RoCE *unit.Priority
+}
+
+// NewRoCE is the priority of RoCEv2 at a port with these lossless priorities: the usual one, which the port's
+// map gives to its frames, or, where that is lossy, the lowest lossless one; nil if none is lossless.
+func NewRoCE(usual unit.Priority, lossless unit.PrioritySet) *unit.Priority {
+	switch {
+	case lossless == 0:
+		return nil
+	case !lossless.Has(usual):
+		usual = lossless.First()
+	}
+	return &usual
 }
 
 // PFC is the PFC Configuration TLV.
@@ -51,19 +65,23 @@ type Feature uint8
 const (
 	FeaturePFC Feature = iota // the lossless priorities
 	FeatureETS                // how the priorities share the link
+	FeatureApp                // the priority of RoCEv2
 	features
 )
 
 // Compared are all of them.
-var Compared = [features]Feature{FeaturePFC, FeatureETS}
+var Compared = [features]Feature{FeaturePFC, FeatureETS, FeatureApp}
 
 // String is the feature's name in logs.
-func (f Feature) String() string { return [...]string{"pfc", "ets"}[f] }
+func (f Feature) String() string { return [...]string{"pfc", "ets", "app"}[f] }
 
 // Says is the feature for people.
 func (f Feature) Says() string {
-	return [...]string{"lossless priorities", "shares of the priorities (ETS)"}[f]
+	return [...]string{"lossless priorities", "shares of the priorities (ETS)", "the priority of RoCEv2"}[f]
 }
+
+// OfPriorities reports whether what an end says of the feature is a set of priorities.
+func (f Feature) OfPriorities() bool { return f != FeatureETS }
 
 // Features are a set of them.
 type Features uint8
@@ -75,7 +93,7 @@ func (s Features) Has(f Feature) bool { return s>>f&1 != 0 }
 // last when they did.
 type Disagreement struct {
 	Times     int
-	Own, Peer unit.PrioritySet // of FeaturePFC
+	Own, Peer unit.PrioritySet // if the feature is OfPriorities
 	System    string           // the far end's name
 }
 
@@ -100,9 +118,7 @@ func (a *Agent) compare() {
 		d := &a.disagreed[f]
 		if differ.Has(f) {
 			d.System = peer.System
-			if f == FeaturePFC {
-				d.Own, d.Peer = a.cfg.DCBX.PFC.Enable, peer.DCBX.PFC.Enable
-			}
+			d.Own, d.Peer = a.cfg.DCBX.priorities(f), peer.DCBX.priorities(f)
 		}
 		switch {
 		case differ.Has(f) && !a.differ.Has(f):
@@ -115,6 +131,17 @@ func (a *Agent) compare() {
 	a.differ = differ
 }
 
+// priorities are those that d, which says something of f, says.
+func (d *DCBX) priorities(f Feature) (s unit.PrioritySet) {
+	switch f {
+	case FeaturePFC:
+		s = d.PFC.Enable
+	case FeatureApp:
+		s.Add(*d.RoCE)
+	}
+	return s
+}
+
 // differs are the features of which two ends say different things. A peer that is willing takes
 // what this end has, which is not willing (IEEE 802.1Q, 38.4.2 for PFC, 38.4.3 for ETS): it
 // is not counted as different while it has not done so yet.
@@ -124,6 +151,10 @@ func (d *DCBX) differs(peer *DCBX) (f Features) {
 	}
 	if d.ETS != nil && peer.ETS != nil && !peer.ETS.Willing && !d.ETS.same(peer.ETS) {
 		f |= 1 << FeatureETS
+	}
+	// The TLV has no bit for an end that is willing.
+	if d.RoCE != nil && peer.RoCE != nil && *d.RoCE != *peer.RoCE {
+		f |= 1 << FeatureApp
 	}
 	return f
 }

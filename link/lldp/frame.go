@@ -27,7 +27,6 @@ var (
 	ErrTruncated = errors.New("LLDP: a TLV is cut short, or the last one is missing")
 	ErrOrder     = errors.New("LLDP: it does not begin with chassis ID, port ID and time to live, once each")
 	ErrShort     = errors.New("LLDP: chassis ID, port ID or time to live is too short")
-	ErrDCBX      = errors.New("LLDP: a DCBX TLV is too short or has values that are reserved")
 )
 
 // Is reports whether a frame that has no 802.1Q tag is one of LLDP to the nearest bridge.
@@ -101,20 +100,28 @@ func printable(s string) string {
 
 // appendFrame appends the frame that says c. Names that are longer than a TLV allows are cut.
 func (c *Config) appendFrame(dst []byte) []byte {
-	mac, chassis := c.MAC.Bytes(), c.Chassis.Bytes()
-	name := cut(c.Port)
-	l := layers.LinkLayerDiscovery{
-		ChassisID: layers.LLDPChassisID{Subtype: layers.LLDPChassisIDSubTypeMACAddr, ID: chassis[:]},
-		PortID:    layers.LLDPPortID{Subtype: layers.LLDPPortIDSubtypeIfaceName, ID: []byte(name)},
-		TTL:       c.ttl(),
-		Values: []layers.LinkLayerDiscoveryValue{
-			value(layers.LLDPTLVPortDescription, []byte(name)),
-			value(layers.LLDPTLVSysName, []byte(cut(c.System))),
-			value(layers.LLDPTLVSysCapabilities, binary.BigEndian.AppendUint32(nil, uint32(c.Capabilities)<<16|uint32(c.Capabilities))),
-		},
+	values := []layers.LinkLayerDiscoveryValue{
+		value(layers.LLDPTLVPortDescription, []byte(cut(c.Port))),
+		value(layers.LLDPTLVSysName, []byte(cut(c.System))),
+		value(layers.LLDPTLVSysCapabilities, binary.BigEndian.AppendUint32(nil, uint32(c.Capabilities)<<16|uint32(c.Capabilities))),
 	}
 	for _, t := range c.DCBX.tlvs() {
-		l.Values = append(l.Values, value(layers.LLDPTLVOrgSpecific, t))
+		values = append(values, value(layers.LLDPTLVOrgSpecific, t))
+	}
+	return c.append(dst, c.ttl(), values)
+}
+
+// appendGoodbye appends the frame that ends what c has said.
+func (c *Config) appendGoodbye(dst []byte) []byte { return c.append(dst, 0, nil) }
+
+// append appends a frame with this time to live, in seconds, and these TLVs after those that have to be there.
+func (c *Config) append(dst []byte, ttl uint16, values []layers.LinkLayerDiscoveryValue) []byte {
+	mac, chassis := c.MAC.Bytes(), c.Chassis.Bytes()
+	l := layers.LinkLayerDiscovery{
+		ChassisID: layers.LLDPChassisID{Subtype: layers.LLDPChassisIDSubTypeMACAddr, ID: chassis[:]},
+		PortID:    layers.LLDPPortID{Subtype: layers.LLDPPortIDSubtypeIfaceName, ID: []byte(cut(c.Port))},
+		TTL:       ttl,
+		Values:    values,
 	}
 	b := gopacket.NewSerializeBuffer()
 	if err := l.SerializeTo(b, gopacket.SerializeOptions{}); err != nil {
@@ -136,7 +143,8 @@ func value(t layers.LLDPTLVType, v []byte) layers.LinkLayerDiscoveryValue {
 	return layers.LinkLayerDiscoveryValue{Type: t, Length: uint16(len(v)), Value: v}
 }
 
-// Parse reads a frame that Is knows to be one: what it says, and for how many seconds. A TLV that is not known is left out (802.1AB, 9.2.7.7).
+// Parse reads a frame that Is knows to be one: what it says, and for how many seconds. A TLV that is not known is left out,
+// and one of DCBX that is wrong is discarded (802.1AB, 9.2.7.7).
 func Parse(frame []byte) (n Neighbour, ttl uint16, err error) {
 	data := frame[ether.HeaderLen:]
 	p := gopacket.NewPacket(data, layers.LayerTypeLinkLayerDiscovery, gopacket.DecodeOptions{Lazy: true, NoCopy: true})
@@ -160,8 +168,8 @@ func Parse(frame []byte) (n Neighbour, ttl uint16, err error) {
 				n.Capabilities = Capabilities(binary.BigEndian.Uint16(v.Value[2:]))
 			}
 		case layers.LLDPTLVOrgSpecific:
-			if err := n.DCBX.read(v.Value); err != nil {
-				return n, 0, err
+			if !n.DCBX.read(v.Value) {
+				n.Discarded++
 			}
 		}
 	}

@@ -77,7 +77,7 @@ const (
 type Change struct {
 	What    What
 	Feature Feature // of Disagree and Agree
-	// Own and Peer are the lossless priorities here and there, if Feature is PFC.
+	// Own and Peer are the priorities here and there, if Feature is OfPriorities.
 	Own, Peer unit.PrioritySet
 }
 
@@ -168,6 +168,16 @@ func (a *Agent) Append(now unit.Time, dst []byte) []byte {
 		}
 	}
 	return a.cfg.appendFrame(dst)
+}
+
+// Goodbye is the frame by which the far end forgets this end at once, nil if the link is down: the three
+// TLVs that have to be there, with a time to live of 0 (802.1AB, mibConstrShutdownLLDPDU). It changes nothing,
+// and is for an end that is about to stop.
+func (a *Agent) Goodbye() []byte {
+	if !a.up {
+		return nil
+	}
+	return a.cfg.appendGoodbye(nil)
 }
 
 // ttl is for how many seconds the far end is to believe a frame (802.1AB, 9.2.5.22).

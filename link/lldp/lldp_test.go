@@ -19,7 +19,7 @@ func says(system string, lossless unit.PrioritySet) Config {
 	ets := NewETS([unit.Priorities]int{0: 1, 1: 1, 2: 1})
 	return Config{
 		Interval: 30 * second, System: system, Port: "to-" + system, Chassis: 0x020000000100, MAC: 0x020000000101,
-		Capabilities: Bridge | Router, DCBX: DCBX{PFC: NewPFC(lossless), ETS: ets, Recommends: ets},
+		Capabilities: Bridge | Router, DCBX: DCBX{PFC: NewPFC(lossless), ETS: ets, Recommends: ets, RoCE: NewRoCE(3, 1<<3)},
 	}
 }
 
@@ -231,6 +231,7 @@ func TestCompare(t *testing.T) {
 		"other numbers":                   {own.DCBX, DCBX{ETS: &renumbered}, ""},
 		"two in one class":                {own.DCBX, DCBX{ETS: &together}, "disagree ets"},
 		"another order of strict classes": {DCBX{ETS: strict}, DCBX{ETS: &turned}, "disagree ets"},
+		"another priority of RoCEv2":      {own.DCBX, DCBX{RoCE: NewRoCE(3, 1<<4)}, "disagree app"},
 		"both":                            {own.DCBX, DCBX{PFC: NewPFC(0), ETS: strict}, "disagree pfc, disagree ets"},
 	} {
 		here, there := own, says("s2", 0)
@@ -240,6 +241,50 @@ func TestCompare(t *testing.T) {
 		if got := strings.TrimPrefix(strings.TrimPrefix(changed(a), "learned"), ", "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// TestRoCE: the priority of RoCEv2 is the usual one where that is lossless, and is found among others of its
+// TLV by its port of UDP, or of any transport.
+func TestRoCE(t *testing.T) {
+	for lossless, want := range map[unit.PrioritySet]int{1<<3 | 1<<4: 3, 1<<4 | 1<<6: 4, 0: -1} {
+		if c := NewRoCE(3, lossless); (c == nil) != (want < 0) || c != nil && int(*c) != want {
+			t.Errorf("lossless %v: %v, want %d", lossless, c, want)
+		}
+	}
+	for tlv, want := range map[string]int{
+		"00 6312b7": 3, "00 8412b7": 4, "00 a112b7 a212b7 a512b7": -1, "00 2302ff e312b7 4312b7": 7, "00": -1,
+	} {
+		v, err := hex.DecodeString("0080c20c" + strings.ReplaceAll(tlv, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d DCBX
+		if ok := d.read(v); !ok || (d.RoCE == nil) != (want < 0) || d.RoCE != nil && int(*d.RoCE) != want {
+			t.Errorf("%s: %v, %v; want %d", tlv, d.RoCE, ok, want)
+		}
+	}
+	for _, tlv := range []string{"", "0063", "006312", "006312b700"} {
+		v, _ := hex.DecodeString("0080c20c" + tlv)
+		if new(DCBX).read(v) {
+			t.Errorf("%s was taken", tlv)
+		}
+	}
+}
+
+// TestGoodbye: an end that stops is forgotten at once, by a frame of no more than what has to be there; one
+// whose link is down says nothing.
+func TestGoodbye(t *testing.T) {
+	a, b := New(says("s1", 1<<3)), New(says("s2", 1<<3))
+	if f := a.Goodbye(); f != nil {
+		t.Errorf("while the link is down: %x", f)
+	}
+	a.Up(start)
+	receive(t, b, start, a.Append(start, nil))
+	receive(t, b, start, a.Goodbye())
+	wantChange(t, b, "learned, gone")
+	if n, ttl, err := Parse(a.Goodbye()); err != nil || ttl != 0 || n.System != "" || n.DCBX != (DCBX{}) || n.Port != "to-s1" {
+		t.Errorf("it says %+v for %d s: %v", n, ttl, err)
 	}
 }
 
@@ -299,9 +344,6 @@ func TestMalformed(t *testing.T) {
 		"chassis twice":              {chassis + port + ttl + chassis + end, ErrOrder},
 		"a chassis ID of one octet":  {"020104" + port + ttl + end, ErrShort},
 		"a time to live of an octet": {chassis + port + "060101" + end, ErrShort},
-		"PFC of one octet":           {chassis + port + ttl + "fe050080c20b08" + end, ErrDCBX},
-		"traffic class 15":           {chassis + port + ttl + "fe190080c20900" + "0123456f" + strings.Repeat("00", 16) + end, ErrDCBX},
-		"ETS that is cut short":      {chassis + port + ttl + "fe080080c20900012345" + end, ErrDCBX},
 	} {
 		frame, err := hex.DecodeString(head + c.hex)
 		if err != nil {
@@ -313,6 +355,28 @@ func TestMalformed(t *testing.T) {
 		}
 		if known := len(a.Neighbours()) == 1; known != (c.want == nil) {
 			t.Errorf("%s: %d neighbours", name, len(a.Neighbours()))
+		}
+	}
+}
+
+// TestDiscards: a TLV of DCBX that is wrong is discarded, and the rest of its frame counts.
+func TestDiscards(t *testing.T) {
+	for name, tlv := range map[string]string{
+		"PFC of one octet":          "fe050080c20b08",
+		"traffic class 15":          "fe190080c20900" + "0123456f" + strings.Repeat("00", 16),
+		"ETS that is cut short":     "fe080080c20900012345",
+		"an application cut short":  "fe070080c20c006312",
+		"a recommendation of class": "fe190080c20a00" + "8123456f" + strings.Repeat("00", 16),
+	} {
+		good := "fe060080c20b0810"
+		frame, err := hex.DecodeString("0180c200000e02000000010188cc" + "020704020000000100" + "0403057331" + "06020079" + tlv + good + "0000")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := New(says("s1", 1<<3))
+		receive(t, a, start, frame)
+		if n := a.Neighbours()[0]; n.Discarded != 1 || n.DCBX.PFC == nil || n.DCBX.PFC.Enable != 1<<4 || n.DCBX.ETS != nil || n.DCBX.Recommends != nil {
+			t.Errorf("%s: %d discarded, %+v", name, n.Discarded, n.DCBX)
 		}
 	}
 }

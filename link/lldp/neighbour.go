@@ -25,6 +25,7 @@ type Neighbour struct {
 	Capabilities    Capabilities
 	Heard, Until    unit.Time // when it was heard last, and when it is forgotten
 	DCBX            DCBX
+	Discarded       int // TLVs of its last frame that were too short, or had values that are reserved
 
 	chassis, port id // it is known by these (802.1AB, 8.5.1)
 }

@@ -58,7 +58,7 @@ func TestTsharkReadsOurs(t *testing.T) {
 	}
 	detail := strings.Join(testkit.Tshark(t, file, "-V"), "\n")
 	for _, want := range []string{
-		"PFC for Priority 3: Enabled", "PFC for Priority 4: Disabled", "PFC for Priority 6: Enabled", "Willing: No",
+		"Application Priority: 3", "Application Selector: Port over UDP/DCCP (3)", "Application Protocol Id: 0x12b7", "PFC for Priority 3: Enabled", "PFC for Priority 4: Disabled", "PFC for Priority 6: Enabled", "Willing: No",
 		"IEEE - ETS Configuration", "IEEE - ETS Recommendation", "Bandwidth for PGID 0: 33", "Bandwidth for PGID 2: 34",
 		"TSA for Traffic Class 0: Enhanced Transmission Selection (2)", "TSA for Traffic Class 3: Strict Priority (0)", "Router: Capable", "End of LLDPDU",
 	} {
@@ -81,7 +81,7 @@ print(hexlify(bytes(Ether(src="02:00:00:00:02:01", dst="01:80:c2:00:00:0e")
     / LLDPDUChassisID(subtype=7, id=b"rack 7") / LLDPDUPortID(subtype=3, id="02:00:00:00:02:01") / LLDPDUTimeToLive(ttl=20)
     / LLDPDUSystemName(system_name=b"leaf") / LLDPDUPortDescription(description=b"uplink")
     / LLDPDUSystemCapabilities(mac_bridge_available=1, router_available=1, mac_bridge_enabled=1)
-    / org(9, b"\x80" + ets) / org(10, b"\x00" + ets) / org(11, b"\xc4\x50") / LLDPDUEndOfLLDPDU())).decode())
+    / org(9, b"\x80" + ets) / org(10, b"\x00" + ets) / org(11, b"\xc4\x50") / org(12, b"\x00\x81\x89\x06\xa3\x12\xb7") / LLDPDUEndOfLLDPDU())).decode())
 `
 	lines := testkit.Scapy(t, "scapy.contrib.lldp", program)
 	frame, err := hex.DecodeString(lines[0])
@@ -104,6 +104,9 @@ print(hexlify(bytes(Ether(src="02:00:00:00:02:01", dst="01:80:c2:00:00:0e")
 	ets.Willing, ets.Max = true, 8
 	if *n.DCBX.ETS != ets {
 		t.Errorf("ETS %+v, want %+v", *n.DCBX.ETS, ets)
+	}
+	if n.DCBX.RoCE == nil || *n.DCBX.RoCE != 5 {
+		t.Errorf("RoCEv2 %v, want 5", n.DCBX.RoCE)
 	}
 	if want := (PFC{Willing: true, MBC: true, Cap: 4, Enable: 1<<4 | 1<<6}); *n.DCBX.PFC != want {
 		t.Errorf("PFC %+v, want %+v", *n.DCBX.PFC, want)

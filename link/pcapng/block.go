@@ -24,6 +24,7 @@ const (
 	ifName        = 2
 	ifDescription = 3
 	ifTsResol     = 9
+	ifFCSLen      = 13
 
 	isbEndTime = 3
 	isbIfDrop  = 5

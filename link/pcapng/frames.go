@@ -67,6 +67,15 @@ func (f *Frames) Interface(ci gopacket.CaptureInfo) (name string, link uint16, e
 	return in.Name, uint16(in.LinkType), err
 }
 
+// FCSLen is how many octets of frame check sequence the packet that Next has returned ends with, 0 if
+// the capture does not say: the packet's flags do, or else the description of its interface.
+func (f *Frames) FCSLen(ci gopacket.CaptureInfo) int {
+	if n := f.blocks.fcsOfPacket(); n > 0 || ci.InterfaceIndex >= len(f.blocks.fcs) {
+		return n
+	}
+	return f.blocks.fcs[ci.InterfaceIndex]
+}
+
 // Interfaces are the interfaces that the capture has described so far, from a number on.
 func (f *Frames) Interfaces(from int) (all []pcapgo.NgInterface) {
 	for i := from; i < f.ng.NInterfaces(); i++ {
@@ -93,6 +102,7 @@ type blocks struct {
 	buf    []byte           // the block
 	rest   []byte           // of buf, not handed on yet
 	packet bool             // the block is a packet
+	fcs    []int            // of each interface of the section: octets of FCS, 0 if it does not say
 }
 
 // Read returns ErrCut if the stream ends inside a block, io.EOF after one.
@@ -137,6 +147,59 @@ func (b *blocks) next() error {
 	}
 	b.rest = b.buf
 	b.packet = typ == typePacket || typ == typeOldPacket || typ == typeSimplePacket
+	switch typ {
+	case typeSection:
+		b.fcs = b.fcs[:0]
+	case typeInterface:
+		b.fcs = append(b.fcs, b.fcsOfInterface())
+	}
+	return nil
+}
+
+// fcsOfInterface is the length of the FCS that an interface's description gives (if_fcslen), in octets,
+// 0 if it gives none. pcapgo leaves it out. The format has it in bits, and many a writer in octets: no
+// FCS has less than 8 bits, and none has 8 octets.
+func (b *blocks) fcsOfInterface() int {
+	const options = 16 // behind type, length, link type, snapshot length
+	switch v := b.option(options, ifFCSLen, 1); {
+	case v == nil:
+		return 0
+	case v[0] >= 8:
+		return int(v[0]) / 8
+	default:
+		return int(v[0])
+	}
+}
+
+// fcsOfPacket is the length of the FCS that a packet's flags give (bits 5 to 8), in octets, 0 if they
+// give none. pcapgo reads flags as if every section were little-endian.
+func (b *blocks) fcsOfPacket() int {
+	const lenAt, options = 20, 28 // of the captured octets, which are before the options
+	if typ := b.order.Uint32(b.buf); typ != typePacket && typ != typeOldPacket || len(b.buf) < options {
+		return 0
+	}
+	captured := int(b.order.Uint32(b.buf[lenAt:]))
+	if v := b.option(options+captured+-captured&3, epbFlags, 4); v != nil {
+		return int(b.order.Uint32(v) >> 5 & 0xf)
+	}
+	return 0
+}
+
+// option is the value of the first option of a code in the block, whose options begin at from; nil if
+// there is none of n octets.
+func (b *blocks) option(from int, code uint16, n int) []byte {
+	end := len(b.buf) - 4 // the length again
+	for from >= 0 && from+4 <= end {
+		c, length := b.order.Uint16(b.buf[from:]), int(b.order.Uint16(b.buf[from+2:]))
+		value := from + 4
+		from = value + length + -length&3
+		switch {
+		case c == optEnd || from > end:
+			return nil
+		case c == code && length == n:
+			return b.buf[value : value+n]
+		}
+	}
 	return nil
 }
 

@@ -44,7 +44,7 @@ func RunHost(ctx context.Context, cfg config.Host, record string, at Place) erro
 	var r runner
 	r = runner{
 		at: at, name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
-		ports:  ports,
+		ports: ports, lldp: h.LLDP,
 		record: record, header: replay.Header{Kind: replay.Host, Config: string(cfg.Marshal())},
 		sample: func(n *live.Node) metrics.Sample { return metrics.Sample{Hosts: []observe.Host{r.takeHost(n, h)}} },
 	}

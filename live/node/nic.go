@@ -3,9 +3,11 @@ package node
 import (
 	"context"
 
+	"softswitch/dataplane"
 	"softswitch/host/nic"
 	"softswitch/internal/control"
 	"softswitch/link"
+	"softswitch/link/lldp"
 	"softswitch/live"
 	"softswitch/live/replay"
 	"softswitch/node/config"
@@ -41,6 +43,7 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: n,
 		ports:  []live.Port{port, {Name: cfg.Stack}},
 		header: replay.Header{Kind: "nic"},
+		lldp:   func(p unit.Port) *lldp.Agent { return dataplane.LLDPOf(n.Switch, p) },
 		openPort: func(p live.Port) (link.Link, error) {
 			if p.Name == cfg.Stack {
 				return openStack(cfg)

@@ -41,6 +41,7 @@ type switchNode struct {
 	marks  map[string]*observe.Mark // guarded by one: by what was cleared
 	watch  *watched                 // guarded by one: the ports that a watchdog watches; nil: all
 	storms observe.Storms           // guarded by one: of watchdogs that were stopped
+	poll   unit.Time                // guarded by one: of watchdogs that will be started; 0: the default
 }
 
 func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
@@ -49,7 +50,7 @@ func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
 }
 
 // changes are the requests, of all kinds of node, that change something.
-var changes = []string{"act", "clear", "forge", "impair", "keep", "keys", "lose", "pfcwd_start", "pfcwd_stop", "response", "restart", "start", "stop", "storm_budget", "tape"}
+var changes = []string{"act", "clear", "forge", "impair", "keep", "keys", "lose", "pfcwd_set", "pfcwd_start", "pfcwd_stop", "response", "restart", "start", "stop", "storm_budget", "tape"}
 
 // checkMethod rejects GET for requests that change something: a client may repeat or
 // prefetch a GET.
@@ -75,6 +76,7 @@ var switchRequests = map[string]answerer{
 	"deadlocks":    (*switchNode).deadlocks,
 	"clear":        with((*switchNode).clear),
 	"pfcwd":        look(func(s *switchNode, _ unit.Time) any { return s.watchdog() }),
+	"pfcwd_set":    with((*switchNode).pfcwdSet),
 	"pfcwd_start":  with((*switchNode).pfcwdStart),
 	"pfcwd_stop":   with((*switchNode).pfcwdStop),
 	"response":     with((*switchNode).respond),

@@ -14,6 +14,7 @@ import (
 	"softswitch/internal/lists"
 	"softswitch/internal/safefile"
 	"softswitch/link"
+	"softswitch/link/lldp"
 	"softswitch/live"
 	"softswitch/live/record"
 	"softswitch/live/replay"
@@ -37,6 +38,7 @@ type runner struct {
 	journal *observe.Journal                // reads the events; nil for none
 	sample  func(*live.Node) metrics.Sample // what to serve to Prometheus
 	undo    []func()
+	lldp    func(unit.Port) *lldp.Agent // of a port, nil if it does not speak LLDP; nil if none does
 	// unwritten is what could not be written before the run ended.
 	unwritten error
 	// openPort opens an interface; nil means live.OpenPacket.
@@ -55,7 +57,8 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 		r.ports[i].Crowded = r.at.Crowded
 	}
 	opt := live.Options{
-		Machine: r.machine, Ports: r.ports, Open: r.open, Within: r.at.within, Poller: r.at.Poller,
+		Farewell: func(p unit.Port) []byte { return r.farewell(ctx, p) },
+		Machine:  r.machine, Ports: r.ports, Open: r.open, Within: r.at.within, Poller: r.at.Poller,
 		Warn: func(format string, args ...any) { fmt.Fprintf(r.at.says(), r.name+": "+format+"\n", args...) },
 	}
 	if err := r.at.within(r.claimPorts); err != nil {
@@ -90,6 +93,19 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 	r.at.Life.begin(n)
 	defer r.at.Life.done()
 	return n.Run(ctx)
+}
+
+// farewell is the last frame of a port when ctx has ended: a neighbour that is told so forgets the node at
+// once. A switch that restarts is back at once, and says nothing.
+func (r *runner) farewell(ctx context.Context, p unit.Port) []byte {
+	next := new(restart)
+	if r.lldp == nil || errors.As(context.Cause(ctx), &next) {
+		return nil
+	}
+	if a := r.lldp(p); a != nil {
+		return a.Goodbye()
+	}
+	return nil
 }
 
 // serveControl answers on the node's control socket, if configured, until the run ends.

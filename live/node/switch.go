@@ -10,6 +10,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/link/auth"
+	"softswitch/link/lldp"
 	"softswitch/live"
 	"softswitch/live/replay"
 	"softswitch/node/config"
@@ -75,6 +76,7 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, re
 		at: at, name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports,
 		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal()), Delay: built.Delay, FirstCounter: first},
 		journal: node.journal, sample: node.metrics, hosts: hosts,
+		lldp: func(p unit.Port) *lldp.Agent { return dataplane.LLDPOf(sw, p) },
 	}
 	r.files.restarts, node.files = restarts, &r.files
 	if err := r.run(ctx, node.handle); err != nil {

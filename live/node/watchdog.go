@@ -62,6 +62,9 @@ func (s *switchNode) pfcwdStart(n *live.Node, p client.WatchdogArgs) (any, error
 	if err := s.exchangeable(); err != nil {
 		return nil, err
 	}
+	if s.poll > 0 {
+		cfg.Poll = min(s.poll, cfg.Detection, cfg.Restoration)
+	}
 	watch := &watched{ports: ports}
 	n.Do(func(unit.Time) {
 		s.releaseWatchdog()
@@ -72,6 +75,29 @@ func (s *switchNode) pfcwdStart(n *live.Node, p client.WatchdogArgs) (any, error
 	})
 	s.watch = watch
 	return nil, nil
+}
+
+// pfcwdSet changes the watchdog that runs. Its polling interval is that of later ones too.
+func (s *switchNode) pfcwdSet(n *live.Node, p client.WatchdogSettings) (_ any, err error) {
+	w, ok := s.sw.Detector().(*watchdog.Watchdog)
+	if !ok {
+		return nil, errors.New("pfcwd: no watchdog runs; start one with pfcwd start or start_default")
+	}
+	n.Do(func(unit.Time) {
+		if p.Poll != nil {
+			if err = w.SetPoll(*p.Poll); err != nil {
+				return
+			}
+			s.poll = *p.Poll
+		}
+		if p.Polling != nil {
+			w.SetPolling(*p.Polling)
+		}
+		if p.BigRed != nil {
+			w.SetBigRed(*p.BigRed, s.watch.set(s.sw))
+		}
+	})
+	return nil, err
 }
 
 // pfcwdStop stops watching some ports; when none is left, or none is given, it removes

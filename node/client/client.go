@@ -146,6 +146,11 @@ func StartWatchdog(e control.Endpoint, args WatchdogArgs) error {
 	return e.Call("pfcwd_start", args, nil)
 }
 
+// SetWatchdog changes the PFC watchdog of a switch that runs.
+func SetWatchdog(e control.Endpoint, set WatchdogSettings) error {
+	return e.Call("pfcwd_set", set, nil)
+}
+
 // StopWatchdog stops it on ports, on all if there are none.
 func StopWatchdog(e control.Endpoint, ports []string) error {
 	return e.Call("pfcwd_stop", WatchdogArgs{Ports: ports}, nil)

@@ -16,10 +16,21 @@ type WatchdogArgs struct {
 	Action      string    `json:"action"`
 	Detection   unit.Time `json:"detection_ns"`
 	Restoration unit.Time `json:"restoration_ns"`
+	// Default is SONiC's default watchdog, by the number of ports, instead of these.
+	Default bool `json:"default,omitempty"`
+}
+
+// WatchdogSettings are what changes of a watchdog that runs; nil stays.
+type WatchdogSettings struct {
+	Poll    *unit.Time `json:"poll_ns,omitempty"`
+	Polling *bool      `json:"counter_poll,omitempty"`
+	BigRed  *bool      `json:"big_red_switch,omitempty"`
 }
 
 // SONiC's bounds of a watchdog's times, in milliseconds.
 const (
+	pollMin        = 100
+	pollMax        = 1000
 	detectionMin   = 100
 	detectionMax   = 5000
 	restorationMax = 60000
@@ -44,18 +55,30 @@ func NewWatchdogArgs(ports []string, action, detection string, restoration *int,
 	return p, err
 }
 
+// NewPollInterval takes the time between two polls in milliseconds, as the user wrote it.
+func NewPollInterval(text string) (WatchdogSettings, error) {
+	ms, err := strconv.Atoi(text)
+	if err != nil || ms < pollMin || ms > pollMax {
+		return WatchdogSettings{}, fmt.Errorf("polling interval %q; valid: %d to %d (ms)", text, pollMin, pollMax)
+	}
+	return WatchdogSettings{Poll: new(unit.Time(ms) * unit.Millisecond)}, nil
+}
+
 // pfcwdPoll is the time between two looks of a watchdog, unless one of its times is
 // shorter: SONiC's default.
 const pfcwdPoll = 200 * unit.Millisecond
 
 // Config is the configuration of the watchdog.
 func (p WatchdogArgs) Config() (c watchdog.Config, err error) {
+	if p.Default {
+		return watchdog.Default(), nil
+	}
 	if p.Detection <= 0 || p.Restoration <= 0 {
 		return c, fmt.Errorf("pfcwd: detection time %s, restoration time %s; valid: above 0", p.Detection, p.Restoration)
 	}
 	for a := watchdog.Drop; a <= watchdog.Alert; a++ {
 		if a.String() == p.Action {
-			return watchdog.Config{Detection: p.Detection, Restoration: p.Restoration, Poll: min(pfcwdPoll, p.Detection, p.Restoration), Action: a}, nil
+			return watchdog.Config{Detection: p.Detection, Restoration: p.Restoration, Poll: min(pfcwdPoll, p.Detection, p.Restoration), Action: a, Given: true}, nil
 		}
 	}
 	return c, fmt.Errorf("pfcwd: action %q; valid: drop, forward, alert", p.Action)

@@ -77,6 +77,15 @@ func (s Scheds) Over(base Scheds) Scheds {
 	return all
 }
 
+// WeightsAt is by priority what the scheduler of a port goes by, 0 of a strict one.
+func (s *Switch) WeightsAt(port int) (weights [unit.Priorities]int) {
+	m := s.Ports[port].Sched.Over(s.Sched).build()
+	for c := range weights {
+		weights[c] = m.Weight(unit.Priority(c))
+	}
+	return weights
+}
+
 // build is the machine's form of s.
 func (s Scheds) build() (m dataplane.Scheduler) {
 	for c := range unit.Priorities {

@@ -25,6 +25,7 @@ type Neighbour struct {
 	Heard        unit.Time `json:"heard_ns"`     // when it was heard last
 	Until        unit.Time `json:"until_ns"`     // when it is forgotten, unless it is heard again
 	DCBX         DCBX      `json:"dcbx"`
+	Discarded    int       `json:"tlvs_discarded,omitempty"` // of its last frame, that were wrong
 }
 
 // DCBX is what an end says of its priorities; what it does not say is nil.
@@ -32,6 +33,8 @@ type DCBX struct {
 	PFC        *PFC `json:"pfc,omitempty"`
 	ETS        *ETS `json:"ets,omitempty"`
 	Recommends *ETS `json:"ets_recommendation,omitempty"`
+	// RoCE is the priority of RoCEv2 in the Application Priority TLV.
+	RoCE *unit.Priority `json:"roce_priority,omitempty"`
 }
 
 // PFC is the PFC Configuration TLV.
@@ -52,11 +55,11 @@ type ETS struct {
 
 // Mismatch is a feature of which the ends of a link say different things, or did.
 type Mismatch struct {
-	Feature string `json:"feature"` // "pfc" or "ets"
+	Feature string `json:"feature"` // "pfc", "ets" or "app"
 	Times   int    `json:"times"`
 	Lasts   bool   `json:"lasts"`
 	System  string `json:"system"` // the far end's name
-	// Own and Peer are the lossless priorities of "pfc".
+	// Own and Peer are the lossless priorities of "pfc", and the one of RoCEv2 of "app".
 	Own  []int `json:"own"`
 	Peer []int `json:"peer"`
 }
@@ -68,7 +71,7 @@ func takeLLDP(a *lldp.Agent) *LLDP {
 	}
 	l := &LLDP{Own: takeDCBX(&a.Config().DCBX), Mismatches: []Mismatch{}, Counters: a.Counters()}
 	l.Neighbours = lists.Map(a.Neighbours(), func(n lldp.Neighbour) Neighbour {
-		return Neighbour{n.Chassis, n.Port, n.System, n.PortDescription, n.Capabilities.String(), n.Heard, n.Until, takeDCBX(&n.DCBX)}
+		return Neighbour{n.Chassis, n.Port, n.System, n.PortDescription, n.Capabilities.String(), n.Heard, n.Until, takeDCBX(&n.DCBX), n.Discarded}
 	})
 	for _, f := range lldp.Compared {
 		if d, lasts := a.Disagreements(f); d.Times > 0 {
@@ -88,6 +91,7 @@ func takeDCBX(d *lldp.DCBX) (out DCBX) {
 		}
 		return &ETS{e.Willing, e.Class, e.Bandwidth, e.TSA}
 	}
+	out.RoCE = d.RoCE
 	out.ETS, out.Recommends = ets(d.ETS), ets(d.Recommends)
 	return out
 }

@@ -152,8 +152,9 @@ type Port struct {
 	XOFF        [unit.Priorities]bool  `json:"xoff"`
 	Queue       [unit.Priorities]Queue `json:"queue"`
 	// Starved is the longest time for which a queue had frames, was not paused and did not send
-	// because others did.
+	// because others did, and Waiting for how long it is so at this instant, 0 if it is not.
 	Starved  [unit.Priorities]unit.Time `json:"starved_ns,omitzero"`
+	Waiting  [unit.Priorities]unit.Time `json:"waiting_ns,omitzero"`
 	Group    [unit.Priorities]Group     `json:"priority_group"`
 	Messages [2]uint64                  `json:"messages"` // received, sent
 	// Frames that came in by this port and were dropped, by reason, and anomalies of
@@ -301,7 +302,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		Name:     s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
 		RxPause8023: k.RxPause8023, Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: drops(k, false), Odd: drops(k, true),
-		Loss: lossOf(k), Marked: k.Marked, Starved: dataplane.StarvedOf(s, n), TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
+		Loss: lossOf(k), Marked: k.Marked, Starved: dataplane.StarvedOf(s, n), Waiting: dataplane.WaitingOf(s, n), TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
 	}
 	if lag := s.Config().LAGOf(n); lag != nil {
 		p.PortChannel = lag.Name

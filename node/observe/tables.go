@@ -136,6 +136,8 @@ type PortSetup struct {
 	// with pauses: tx, rx or asymmetric, "" for both.
 	Lossless *[]int `json:"lossless,omitempty"`
 	PFC      string `json:"pfc,omitempty"`
+	// Trust is the field that gives what comes in its priority: "dscp" or "pcp".
+	Trust string `json:"trust"`
 }
 
 // LosslessOf are the lossless priorities of a port.
@@ -171,7 +173,7 @@ func TakeSetup(s *dataplane.Switch) Setup {
 		if xoff := buffers.XOFF(unit.Port(i)); xoff != buffers.Profile.XOFF {
 			port.XOFF = &xoff
 		}
-		port.Lossless, port.PFC = ownLossless(c, unit.Port(i)), pfcOf(&p)
+		port.Lossless, port.PFC, port.Trust = ownLossless(c, unit.Port(i)), pfcOf(&p), trustOf(c, &p)
 		out.Ports = append(out.Ports, port)
 	}
 	return out
@@ -212,6 +214,18 @@ func pfcOf(p *dataplane.PortConfig) string {
 		return "asymmetric"
 	}
 	return ""
+}
+
+// trustOf is the field by which what comes in by a port gets its priority.
+func trustOf(c *dataplane.Config, p *dataplane.PortConfig) string {
+	classes := &c.Classes
+	if p.Classes != nil {
+		classes = p.Classes
+	}
+	if classes.TrustPCP {
+		return "pcp"
+	}
+	return "dscp"
 }
 
 // Labels are the labels at a port and priority: In came with the active pause of the

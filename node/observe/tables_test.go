@@ -20,7 +20,7 @@ func router(t *testing.T, d detect.Factory) *dataplane.Switch {
 	t.Helper()
 	c := dataplane.Defaults()
 	c.ID, c.Name, c.Refresh, c.Detector = 7, "s7", unit.Millisecond, d
-	c.Ports = []dataplane.PortConfig{{Name: "a", MAC: 0x020000000001, FacesHost: true}, {Name: "b", MAC: 0x020000000002, Rate: 100_000_000, Scheduler: dataplane.Scheduler{Strict: 1 << 6, Weights: [8]uint8{3: 40}}}}
+	c.Ports = []dataplane.PortConfig{{Name: "a", MAC: 0x020000000001, FacesHost: true}, {Name: "b", MAC: 0x020000000002, Rate: 100_000_000, Scheduler: dataplane.Scheduler{Strict: 1 << 6, Weights: [8]uint8{3: 40}}, Classes: &dataplane.Classes{TrustPCP: true}}}
 	c.MAC = []dataplane.Station{{MAC: 0x02aa00000001, Port: 0}}
 	prefix, addr := netip.MustParsePrefix, netip.MustParseAddr
 	c.Subnets = []dataplane.Subnet{{Prefix: prefix("10.0.0.0/24"), Gateway: addr("10.0.0.1"), Ports: unit.PortsOf(0)}}
@@ -65,8 +65,8 @@ func TestSetup(t *testing.T) {
 	setup := TakeSetup(router(t, nil))
 	wantJSON(t, setup, `{"name":"s7","id":7,"detector":"none","lossless":[3,4],`+
 		`"buffer":{"pool":100000,"size":0,"static_th":4000,"xon":0,"xon_offset":1000,"xoff":2000,"lossy_queue":262144},`+
-		`"ports":[{"name":"a","up":true,"rate_bps":0,"mtu":1500,"mac":"02:00:00:00:00:01","peer":"host","weights":[1,1,1,1,1,1,1,1]},`+
-		`{"name":"b","up":true,"rate_bps":100000000,"mtu":1500,"mac":"02:00:00:00:00:02","peer":"switch","weights":[1,1,1,40,1,1,0,1]}]}`)
+		`"ports":[{"name":"a","up":true,"rate_bps":0,"mtu":1500,"mac":"02:00:00:00:00:01","peer":"host","weights":[1,1,1,1,1,1,1,1],"trust":"dscp"},`+
+		`{"name":"b","up":true,"rate_bps":100000000,"mtu":1500,"mac":"02:00:00:00:00:02","peer":"switch","weights":[1,1,1,40,1,1,0,1],"trust":"pcp"}]}`)
 	wantReadBack(t, setup)
 }
 

@@ -13,7 +13,9 @@ type Watchdog struct {
 	Detection   unit.Time       `json:"detection_ns"`
 	Restoration unit.Time       `json:"restoration_ns"`
 	Poll        unit.Time       `json:"poll_ns"`
-	Ports       []string        `json:"ports"` // the ports it watches
+	Idle        bool            `json:"counter_poll_disabled,omitempty"` // it looks at no queue
+	BigRed      bool            `json:"big_red_switch,omitempty"`        // it drops in all queues
+	Ports       []string        `json:"ports"`                           // the ports it watches
 	Queues      []WatchdogQueue `json:"queues"`
 }
 
@@ -45,6 +47,7 @@ func TakeWatchdog(s *dataplane.Switch, ports unit.PortSet, before Storms) *Watch
 	if runs {
 		c := w.Config()
 		out.Action, out.Detection, out.Restoration, out.Poll = c.Action.String(), c.Detection, c.Restoration, c.Poll
+		out.Idle, out.BigRed = !w.Polling(), w.BigRed()
 		out.Ports = portNames(s, ports)
 	}
 	for _, q := range losslessQueues(s) {

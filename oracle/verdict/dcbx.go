@@ -16,10 +16,10 @@ type DCBXFault struct {
 	Port string `json:"port"`
 	// Far is the name of the system at the far end.
 	Far     string `json:"far"`
-	Feature string `json:"feature"` // "pfc" or "ets"
+	Feature string `json:"feature"` // "pfc", "ets" or "app"
 	Times   int    `json:"times"`
 	Lasts   bool   `json:"lasts"` // until the end
-	// Own and Peer are the lossless priorities of both ends, of "pfc".
+	// Own and Peer are the lossless priorities of both ends, of "pfc", and the one of RoCEv2, of "app".
 	Own  []int `json:"own"`
 	Peer []int `json:"peer"`
 }
@@ -55,9 +55,14 @@ func (f DCBXFault) String() string {
 	if f.Port != "" {
 		at += " " + f.Port
 	}
-	pfc := f.Feature == lldp.FeaturePFC.String()
-	text := fmt.Sprintf("%s and %s disagree on %s", at, f.Far, map[bool]lldp.Feature{true: lldp.FeaturePFC, false: lldp.FeatureETS}[pfc].Says())
-	if pfc {
+	of := lldp.FeaturePFC
+	for _, c := range lldp.Compared {
+		if c.String() == f.Feature {
+			of = c
+		}
+	}
+	text := fmt.Sprintf("%s and %s disagree on %s", at, f.Far, of.Says())
+	if of.OfPriorities() {
 		text += fmt.Sprintf(": %s at %s, %s at %s", setOf(f.Own), f.Node, setOf(f.Peer), f.Far)
 	}
 	if f.Times > 1 {

@@ -27,12 +27,23 @@ type Starved struct {
 }
 
 // StarvedAt are the queues of a switch that starved, by its configuration and what it counted.
-func StarvedAt(c *config.Switch, w *observe.Switch) (starved []Starved) {
+func StarvedAt(c *config.Switch, w *observe.Switch) []Starved {
+	return longWaits(c, w, func(p *observe.Port) [unit.Priorities]unit.Time { return p.Starved })
+}
+
+// StarvingAt are the queues that starve at the instant of w, with how long they have waited.
+func StarvingAt(c *config.Switch, w *observe.Switch) []Starved {
+	return longWaits(c, w, func(p *observe.Port) [unit.Priorities]unit.Time { return p.Waiting })
+}
+
+// longWaits are the lossless queues of a switch whose waits, by port and priority, are starving.
+func longWaits(c *config.Switch, w *observe.Switch, waits func(*observe.Port) [unit.Priorities]unit.Time) (starved []Starved) {
 	for i := range w.Ports[:min(len(w.Ports), len(c.Ports))] {
 		bound := dataplane.LongestWait(c.Ports[i].Rate, config.MaxFrame(c.MTU)+ether.VLANLen)
+		waited := waits(&w.Ports[i])
 		for _, priority := range w.Lossless {
-			if waited := w.Ports[i].Starved[priority]; waited > bound {
-				starved = append(starved, Starved{w.Name, w.Ports[i].Name, priority, waited, bound})
+			if waited[priority] > bound {
+				starved = append(starved, Starved{w.Name, w.Ports[i].Name, priority, waited[priority], bound})
 			}
 		}
 	}

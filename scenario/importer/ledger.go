@@ -302,3 +302,49 @@ func (m *Imported) UnusedWords() string {
 	}
 	return fmt.Sprintf("%s of the files %s not used; the head of the scenario says which", unit.Count(m.Unused, "field"), is)
 }
+
+// reference is the ledger in Markdown: a table of what is partly used, and lists of what is not.
+func (l ledger) reference() string {
+	var b strings.Builder
+	b.WriteString("| table | used | told of: why it is not used | without effect on frames: why |\n|---|---|---|---|\n")
+	var whole lists.Groups[outcome, string]
+	cell := func(list reasons) string {
+		return strings.Join(lists.Map(list, func(r [2]string) string {
+			return "`" + strings.Join(strings.Fields(r[0]), "`, `") + "`: " + r[1]
+		}), "; ")
+	}
+	for _, name := range keysOf(l) {
+		f := l[name]
+		if f.whole() {
+			what, why := l.of(name, "")
+			whole.Add(outcome{what, why}, "`"+name+"`")
+			continue
+		}
+		used := strings.Join(strings.Fields(strings.ReplaceAll(f.used, "*", "all")), "`, `")
+		if used != "" {
+			used = "`" + used + "`"
+		} else {
+			used = "its keys"
+		}
+		told := cell(f.told)
+		if f.spare != "" {
+			told = strings.TrimSuffix("other rows: "+f.spare+"; "+told, "; ")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, strings.ReplaceAll(used, "`all`", "all"), told, cell(f.idle))
+	}
+	for _, what := range []struct {
+		fate fate
+		head string
+	}{{isTold, "Not used, and told of"}, {isIdle, "Without effect on frames"}} {
+		fmt.Fprintf(&b, "\n%s:\n\n", what.head)
+		for _, group := range whole.Keys {
+			if group.fate == what.fate {
+				fmt.Fprintf(&b, "- %s: %s\n", strings.Join(whole.Of[group], ", "), group.why)
+			}
+		}
+	}
+	return b.String()
+}
+
+// SONiCReference returns what becomes of each field of a config_db.json, in Markdown.
+func SONiCReference() string { return sonicLedger.reference() }

@@ -45,7 +45,7 @@ func (r *sonicReader) buffers(links []sonicLink, q qos) buffers {
 			switch {
 			case ok:
 				b.own[e] = p
-			case len(q.of[e]) > 0 && len(e.at.keys("BUFFER_PG")) > 0:
+			case len(q.of[e]) > 0 && e.at.keepsHeadroom():
 				b.silent[e] = true
 				if q.asymmetric[e] {
 					r.tellAt(e.String(), "pfc_asym is on: here it honours the pauses of its lossless priorities alone, since it sends none")
@@ -112,8 +112,8 @@ func (r *sonicReader) profileAt(l *sonicLink, e end, q qos) (p profile, ok bool)
 	if len(without) == 0 {
 		return p, ok
 	}
-	if len(e.at.keys("BUFFER_PG")) == 0 {
-		r.tellAt(e.String(), "there is no BUFFER_PG, which SONiC makes when a port comes up: here it has the headroom that its link needs")
+	if !e.at.keepsHeadroom() {
+		r.tellAt(e.String(), "BUFFER_PG has no lossless priority group of this switch, which SONiC makes when a port comes up: here it has the headroom that its link needs")
 		return p, ok
 	}
 	what := "it sends no pauses there, and drops"
@@ -123,6 +123,15 @@ func (r *sonicReader) profileAt(l *sonicLink, e end, q qos) (p profile, ok bool)
 	}
 	r.tellAt(e.String(), "BUFFER_PG has no lossless profile of priority %s, which pfc_enable names, so that SONiC has no headroom for it: %s", join(without), what)
 	return p, ok
+}
+
+// keepsHeadroom reports whether a priority group of some port has headroom.
+func (c *configDB) keepsHeadroom() bool {
+	return slices.ContainsFunc(c.keys("BUFFER_PG"), func(key string) bool {
+		name := named(c.tables["BUFFER_PG"][key]["profile"])
+		p := c.tables["BUFFER_PROFILE"][name]
+		return name == null || p["xoff"] != "" || p["headroom_type"] == "dynamic"
+	})
 }
 
 // profileOf is the profile of a port for a priority; false if it has none with headroom.
@@ -228,17 +237,14 @@ func (b *buffers) leastXOFF(links []sonicLink) (least int, ok bool) {
 	return least, ok
 }
 
-// keys are what a port has of its own for topology.ports.
-func (b *buffers) keys(l *sonicLink, e end, mtu int) (text string) {
+// keys are what a port with these lossless priorities has of its own for topology.ports.
+func (b *buffers) keys(l *sonicLink, e end, lossless []int, mtu int) (text string) {
 	if b.silent[e] {
 		return ", pfc: rx"
 	}
-	p, ok := b.own[e]
-	if !ok {
-		return ""
-	}
+	p := b.own[e]
 	xoff := p.xoff
-	if xoff == "" && b.profile.xoff != "" {
+	if xoff == "" && b.profile.xoff != "" && len(lossless) > 0 {
 		xoff = strconv.Itoa(l.needs(mtu))
 	}
 	for _, f := range [][3]string{{"xoff", xoff, b.profile.xoff}, {"static_th", p.staticTh, b.profile.staticTh}, {"xon_offset", p.offset, b.profile.offset}} {
@@ -252,7 +258,7 @@ func (b *buffers) keys(l *sonicLink, e end, mtu int) (text string) {
 
 // needs is the headroom that a scenario gives to a link by itself.
 func (l *sonicLink) needs(mtu int) int {
-	return max(config.DefaultXOFF, config.RoundHeadroom(config.PFC{}.NeedsHeadroom(l.rate(), l.delay(), mtu, 0)))
+	return max(config.DefaultXOFF, config.RoundHeadroom(config.PFC{}.NeedsHeadroom(l.rate(), l.delay(), cmp.Or(mtu, config.DefaultMTU), 0)))
 }
 
 // headroomPool is the pool of headroom as a scenario has it, "" for none.

@@ -182,7 +182,12 @@ func TestSONiCWithoutGroup(t *testing.T) {
 		})
 	}
 	newRack().drop("edge3 BUFFER_PG Ethernet8|5").imports(t, `- {link: "edge3--disk-edge3", lossless: [1]}`, "of priority 5, which pfc_enable names, so that SONiC has no headroom for it: it is lossy there.")
-	newRack().drop("core7 BUFFER_PG", "edge3 BUFFER_PG").imports(t, "there is no BUFFER_PG, which SONiC makes when a port comes up", "xoff: 30720 (40Gbit/s over 70m)")
+	made := newRack().set("edge3 BUFFER_PROFILE lossy", "pool", "shared", "size", "0")
+	for _, row := range []string{"Ethernet0|1", "Ethernet0|5", "Ethernet8|1", "Ethernet8|5"} {
+		made.set("edge3 BUFFER_PG "+row, "profile", "lossy")
+	}
+	made.imports(t, "# edge3 Ethernet0 and 1 more: BUFFER_PG has no lossless priority group of this switch", `- {link: ["core7--edge3", "edge3--disk-edge3"], at: "edge3", xoff: 30720}`)
+	newRack().drop("core7 BUFFER_PG", "edge3 BUFFER_PG").imports(t, "# core7 Ethernet0 and 3 more: BUFFER_PG has no lossless priority group of this switch, which SONiC makes when a port comes up", "xoff: 30720 (40Gbit/s over 70m)")
 }
 
 // Ports between ToR and leaf may pause more priorities than others.

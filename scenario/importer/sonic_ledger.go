@@ -73,10 +73,7 @@ var sonicLedger = ledger{
 	"PORTCHANNEL_MEMBER": {},
 	"VLAN_MEMBER":        {idle: reasons{{"tagging_mode", subnets}}},
 	"BREAKOUT_CFG":       {all: "PORT has what comes of a breakout"},
-	"MUX_CABLE": {
-		told: reasons{{"state cable_type prober_type neighbor_mode", "a host at two switches uses both links"}},
-		idle: reasons{{"server_ipv4 server_ipv6 soc_ipv4 soc_ipv6", addresses}},
-	},
+	"MUX_CABLE":          {lost: "a host at two switches uses both links"},
 
 	// Priorities.
 	"PORT_QOS_MAP": {
@@ -133,7 +130,8 @@ var sonicLedger = ledger{
 	},
 	"PFC_WD": {
 		used: "action detection_time restoration_time POLL_INTERVAL",
-		idle: reasons{{"pfc_stat_history BIG_RED_SWITCH", "it is about what is shown, or done by hand"}},
+		told: reasons{{"BIG_RED_SWITCH", "it is an order to a switch that runs: softswitch pfcwd big_red_switch"}},
+		idle: reasons{{"pfc_stat_history", "it is about what is shown"}},
 	},
 	"SWITCH_HASH": {lost: "ECMP hashes the 5-tuple"},
 	"PBH_HASH":    {lost: "ECMP hashes the 5-tuple"}, "PBH_HASH_FIELD": {lost: "ECMP hashes the 5-tuple"},

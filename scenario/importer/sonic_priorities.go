@@ -20,7 +20,7 @@ type qos struct {
 	maps     map[end]string
 	// asymmetric are the ports that honour the pauses of all priorities.
 	asymmetric map[end]bool
-	most     []end // those that say what most ports have
+	most       []end // those that say what most ports have
 }
 
 // qos finds out what ports have: most of those between switches; where there are none, those to hosts.

@@ -168,7 +168,7 @@ func writePorts(s *strings.Builder, links []sonicLink, q qos, b buffers, mtu int
 			if q.asymmetric[e] && !b.silent[e] {
 				text += ", pfc: asymmetric"
 			}
-			return text + b.keys(l, e, mtu)
+			return text + b.keys(l, e, q.of[e], mtu)
 		}
 		add := func(at, text string) {
 			if text != "" {

@@ -132,7 +132,7 @@ func some(names, all []string) string {
 }
 
 func (c *Comparison) writeTotals(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## Each system over all scenarios\n\nOf the %d scenarios that deadlock without a system; alarms and state are of all scenarios. Latency and recovery are\nmedians of the scenarios' medians, in milliseconds; lost, dropped and policed are frames, summed over all runs;\nalarms are false or early declarations, late ones of a deadlock that had just ended; lost ones include what a fault costs that a scenario plays: a switch that stands still (w12-expired-pause), a routing loop in which TTLs end (hu-case1-above and -below), a pool of headroom that is too small (headroom-pool).\n%s\n\n", len(c.deadlocking()), touchedNote)
+	fmt.Fprintf(b, "\n## Each system over all scenarios\n\nOf the %d scenarios that deadlock without a system; alarms and state are of all scenarios. Latency and recovery are\nmedians of the scenarios' medians, in milliseconds; lost, dropped and policed are frames, summed over all runs;\nalarms are false or early declarations, late ones of a deadlock that had just ended; lost ones include what a fault costs that a scenario plays: a switch that stands still (w12-expired-pause), a routing loop in which TTLs end (hu-case1-above and -below), a pool of headroom that is too small (headroom-pool), a link that is cut amid pauses (lag).\n%s\n\n", len(c.deadlocking()), touchedNote)
 	writeTable(b, 1, c.totalRows())
 	b.WriteString("\n")
 }

@@ -16,7 +16,7 @@ func (m *maker) speak() {
 		far := []string{l.A, l.B}[m.rng.IntN(2)]
 		c := lldp.Config{
 			Interval: m.LLDP, System: far, Port: "to-" + l.far(far), Chassis: 0x02fe00000000 + unit.MAC(m.rng.IntN(3)), MAC: 0x02fe00000100 + unit.MAC(i),
-			DCBX: lldp.DCBX{PFC: lldp.NewPFC(unit.PrioritySet(m.rng.IntN(256)))},
+			DCBX: lldp.DCBX{PFC: lldp.NewPFC(unit.PrioritySet(m.rng.IntN(256))), RoCE: lldp.NewRoCE(unit.Priority(m.rng.IntN(unit.Priorities)), 1<<unit.Priorities-1)},
 		}
 		m.Events = append(m.Events, Event{At: unit.Time(m.rng.Int64N(int64(m.Duration))), Do: "forge", Link: l.name(), Node: far, Frame: lldp.New(c).Append(0, nil)})
 	}

@@ -10,6 +10,7 @@ import (
 	"softswitch/link/lldp"
 	"softswitch/node/client"
 	"softswitch/node/observe"
+	"softswitch/unit"
 )
 
 // lldpPort is a port that speaks LLDP.
@@ -89,10 +90,12 @@ func (p *lldpPort) state(n *observe.Neighbour) string {
 	switch {
 	case len(p.Neighbours) > 1:
 		return "several neighbors"
-	case n.DCBX.PFC == nil && n.DCBX.ETS == nil:
-		return "no DCBX"
 	case len(lasting) > 0:
 		return "MISMATCH: " + strings.Join(lists.Map(lasting, func(m observe.Mismatch) string { return strings.ToUpper(m.Feature) }), ", ")
+	case n.Discarded > 0:
+		return unit.Count(n.Discarded, "wrong TLV") + " discarded"
+	case n.DCBX.PFC == nil && n.DCBX.ETS == nil:
+		return "no DCBX"
 	}
 	return "ok"
 }

@@ -137,8 +137,8 @@ func PFC(history *bool) View[PFCCounters] {
 	}
 }
 
-// LosslessPriorities shows the lossless priorities of each interface, and what it does with their
-// pauses where some interface does not both send and honour them.
+// LosslessPriorities shows the lossless priorities of each interface; where some interface does not both
+// send and honour pauses, what each does with them; and where some does not trust the DSCP, what each trusts.
 func LosslessPriorities() View[observe.Setup] {
 	return View[observe.Setup]{
 		Fetch: client.Setup,
@@ -146,12 +146,19 @@ func LosslessPriorities() View[observe.Setup] {
 			t := table{header: []string{"Interface", "Lossless priorities"}, left: 2}
 			asymmetric := slices.ContainsFunc(v.Ports, func(p observe.PortSetup) bool { return p.PFC != "" })
 			if asymmetric {
-				t.header, t.left = append(t.header, "PFC"), 3
+				t.header, t.left = append(t.header, "PFC"), t.left+1
+			}
+			tagged := slices.ContainsFunc(v.Ports, func(p observe.PortSetup) bool { return p.Trust == "pcp" })
+			if tagged {
+				t.header, t.left = append(t.header, "Trust"), t.left+1
 			}
 			for i := range v.Ports {
 				row := []string{v.Ports[i].Name, joinInts(v.LosslessOf(&v.Ports[i]))}
 				if asymmetric {
 					row = append(row, cmp.Or(v.Ports[i].PFC, "both"))
+				}
+				if tagged {
+					row = append(row, v.Ports[i].Trust)
 				}
 				t.add(row...)
 			}
@@ -170,12 +177,26 @@ func WatchdogConfig() View[*observe.Watchdog] {
 			if w == nil {
 				return []table{t}
 			}
+			action := w.Action
+			switch {
+			case w.BigRed:
+				action = "drop (BIG_RED_SWITCH)"
+			case w.Idle:
+				action += " (counter polling disabled)"
+			}
 			for _, p := range w.Ports {
-				t.add(p, w.Action, whole(w.Detection), whole(w.Restoration), whole(w.Poll))
+				t.add(p, action, whole(w.Detection), whole(w.Restoration), whole(w.Poll))
 			}
 			return []table{t}
 		},
 	}
+}
+
+// Stormed reports whether a queue of some of the switches has a storm.
+func Stormed(all []*observe.Watchdog) bool {
+	return slices.ContainsFunc(all, func(w *observe.Watchdog) bool {
+		return w != nil && slices.ContainsFunc(w.Queues, func(q observe.WatchdogQueue) bool { return q.Stormed && !q.Unwatched })
+	})
 }
 
 // WatchdogStats shows the storms that PFC watchdogs saw, also those that were stopped; with

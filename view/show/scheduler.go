@@ -24,10 +24,11 @@ type queueSched struct {
 	Type    string    `json:"type"` // "STRICT" or "DWRR"
 	Weight  int       `json:"weight,omitempty"`
 	Starved unit.Time `json:"starved_ns"`
+	Waiting unit.Time `json:"waiting_ns"`
 }
 
 // QueueSchedulers shows type and weight by port and queue, in the words of SONiC's table SCHEDULER, and
-// the longest time for which others kept a queue from sending.
+// for how long others keep a queue from sending, and did at most.
 func QueueSchedulers() View[Schedulers] {
 	return View[Schedulers]{
 		Fetch: func(e control.Endpoint) (out Schedulers, err error) {
@@ -42,7 +43,7 @@ func QueueSchedulers() View[Schedulers] {
 			for i, p := range setup.Ports {
 				port := portScheduler{Port: p.Name}
 				for c, weight := range p.Weights {
-					q := queueSched{Queue: c, Type: "DWRR", Weight: weight, Starved: now.Ports[i].Starved[c]}
+					q := queueSched{Queue: c, Type: "DWRR", Weight: weight, Starved: now.Ports[i].Starved[c], Waiting: now.Ports[i].Waiting[c]}
 					if weight == 0 {
 						q.Type = "STRICT"
 					}
@@ -52,14 +53,14 @@ func QueueSchedulers() View[Schedulers] {
 			}
 			return out, nil
 		},
-		Tables: one(table{header: []string{"Port", "TxQ", "Type", "Weight", "Longest wait MS"}, left: 3}, func(t *table, s Schedulers) {
+		Tables: one(table{header: []string{"Port", "TxQ", "Type", "Weight", "Waiting MS", "Longest wait MS"}, left: 3}, func(t *table, s Schedulers) {
 			for _, p := range s.Ports {
 				for _, q := range p.Queues {
 					weight := "N/A"
 					if q.Weight > 0 {
 						weight = strconv.Itoa(q.Weight)
 					}
-					t.add(p.Port, "UC"+strconv.Itoa(q.Queue), q.Type, weight, Milliseconds(q.Starved))
+					t.add(p.Port, "UC"+strconv.Itoa(q.Queue), q.Type, weight, Milliseconds(q.Waiting), Milliseconds(q.Starved))
 				}
 			}
 		}),

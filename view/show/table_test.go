@@ -220,8 +220,8 @@ s1      T  lend 4096 B        to-h:3          -        -         w    u
 	}
 }
 
-// TestLosslessPriorities: each interface has its own, and a column says what it does with pauses only if
-// one does not both send and honour them.
+// TestLosslessPriorities: each interface has its own, a column says what it does with pauses only if
+// one does not both send and honour them, and one what it trusts only if that is not the DSCP everywhere.
 func TestLosslessPriorities(t *testing.T) {
 	v := observe.Setup{Lossless: []int{3, 4}, Ports: []observe.PortSetup{{Name: "a"}, {Name: "b", Lossless: &[]int{3}}}}
 	rows := func() (got []string) {
@@ -235,6 +235,10 @@ func TestLosslessPriorities(t *testing.T) {
 	}
 	v.Ports[0].PFC = "tx"
 	if got, want := rows(), []string{"a 3,4 tx", "b 3 both"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	v.Ports[0].Trust, v.Ports[1].Trust = "dscp", "pcp"
+	if got, want := rows(), []string{"a 3,4 tx dscp", "b 3 both pcp"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"softswitch/event"
 	"softswitch/internal/lists"
@@ -16,7 +17,7 @@ import (
 // Mismatch is what the end of a link that Dir leaves hears by LLDP: its far end says something else.
 type Mismatch struct {
 	Dir  int    `json:"d"`
-	What string `json:"w"` // PFC or ETS
+	What string `json:"w"` // PFC, ETS or APP
 	Text string `json:"t"`
 }
 
@@ -39,7 +40,7 @@ func (m *model) dcbx(e oracle.Entry) {
 		return
 	}
 	text := fmt.Sprintf("the ends of %s disagree on %s", link, e.Feature.Says())
-	if e.Feature == lldp.FeaturePFC {
+	if e.Feature.OfPriorities() {
 		text += fmt.Sprintf(": %s at %s, %s at %s", unit.PrioritySet(e.Bytes), m.name(e.Node), unit.PrioritySet(e.Limit), m.w.nodes[m.w.to(d)].Name)
 	}
 	m.differs[key] = text
@@ -52,6 +53,6 @@ func (m *model) mismatches() []Mismatch {
 		return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.feature, b.feature))
 	})
 	return lists.Map(keys, func(k mismatchOf) Mismatch {
-		return Mismatch{k.dir, map[lldp.Feature]string{lldp.FeaturePFC: "PFC", lldp.FeatureETS: "ETS"}[k.feature], m.differs[k]}
+		return Mismatch{k.dir, strings.ToUpper(k.feature.String()), m.differs[k]}
 	})
 }

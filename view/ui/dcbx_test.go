@@ -26,6 +26,15 @@ func TestMismatch(t *testing.T) {
 	if want := "T" + text[1:] + "."; !strings.Contains(got.Words, want) || len(got.Log) != 2 || got.Log[0].Text != text {
 		t.Errorf("%q, %+v, want %q", got.Words, got.Log, want)
 	}
+	if want := "T" + text[1:] + "."; !strings.HasSuffix(got.Brief, want) {
+		t.Errorf("%q, want %q", got.Brief, want)
+	}
+	other := s.m.w.far[3]
+	s.add(other.Node, event.Event{Type: event.DCBXMismatch, Port: other.Port, Feature: lldp.FeatureETS})
+	if got, want := s.state().Brief, "The ends of 2 links disagree, by DCBX."; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.add(other.Node, event.Event{Type: event.DCBXAgreed, Port: other.Port, Feature: lldp.FeatureETS})
 	say(event.DCBXAgreed, lldp.FeaturePFC)
 	if got := s.state().Mismatches; len(got) != 1 || got[0].What != "ETS" {
 		t.Errorf("%+v", got)

@@ -1,14 +1,15 @@
 package ui_test
 
 import (
+	"strings"
 	"testing"
 
 	"softswitch/internal/testbrowser"
 	"softswitch/view/ui"
 )
 
-// TestPageLAG: links that act as one are drawn side by side, with one label that says how many of them are
-// up.
+// TestPageLAG: links that act as one are drawn side by side in a ring, with one label that says how many of
+// them are up, and a link that is selected says to which it belongs.
 func TestPageLAG(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -42,6 +43,24 @@ duration: 10ms
 	}
 	if !tab.Is("lines.length === 3 && lines.every((l) => lines.every((m) => l === m || side(l, m[0], m[1]) !== 0 && side(l, m[0], m[1]) === side(l, m[2], m[3])))") {
 		t.Errorf("the members are drawn at %s: on or across each other", tab.Value("JSON.stringify(lines)"))
+	}
+	if got := tab.Value("String(document.querySelectorAll('#lanes .bundle').length)"); got != "4" {
+		t.Errorf("%s rings round members, want one at each end of two LAGs", got)
+	}
+	tab.Run("go(states.length - 1); choose({ kind: 'link', i: topo.links.findIndex((l) => l.name === 's1--s2#2') })")
+	for what, expr := range map[string]string{
+		"the member, its LAG, and that it is down": "/^link s1--s2#2, one of 3 of PortChannel1, down/.test($('details').textContent)",
+		"that in a sentence":                       "/s1--s2#2 \\(one of 3 of a LAG\\) is down/.test($('brief').textContent)",
+		"a mark of the LAG that lacks one":         "document.querySelectorAll('#badges .short').length === 1",
+		"a line of the legend":                     "!document.querySelector('#legend [data-of=lag]').hidden && document.querySelector('#legend [data-of=lldp]').hidden",
+	} {
+		if !tab.Is(expr) {
+			t.Errorf("the page does not show %s; it says: %s %s", what, tab.Text("#details"), tab.Text("#brief"))
+		}
+	}
+	tab.Run("choose({ kind: 'node', i: 0 })")
+	if got := tab.Text("#details"); !strings.Contains(got, "PortChannel1") || !strings.Contains(got, "down") {
+		t.Errorf("of the switch the page says %q, want its LAG and the member that is down", got)
 	}
 	tab.Shot("lag")
 }

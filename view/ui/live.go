@@ -184,7 +184,7 @@ func (l *Lab) leave() {
 func (l *Lab) topology(v *view) Topology {
 	t := Topology{
 		Title: "lab " + l.name, World: "live", Interval: float64(interval.Milliseconds()), Layout: v.w.layOut(),
-		Nodes: v.w.nodes, Links: v.w.links, LAGs: v.w.lags, Choices: &l.choices,
+		Nodes: v.w.nodes, Links: v.w.links, Ends: v.w.ends(), LAGs: v.w.lags, Choices: &l.choices,
 	}
 	if len(v.w.switches) > 0 {
 		t.Detector, t.Response = v.w.switches[0].Detector, v.w.switches[0].Response

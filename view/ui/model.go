@@ -44,6 +44,7 @@ type model struct {
 	lingers   unit.Time         // how long that is still told of
 	paused    []bool            // by direction and priority
 	down      []bool            // by direction: the port that it leaves is down
+	starving  [][]Starving      // by switch
 	silent    []bool            // by node
 	storming  []int             // by node: priorities that it pauses without end
 	slow      map[int]unit.Rate // by node: hosts that drain slowly, and how fast
@@ -115,7 +116,7 @@ func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 		pgs: make([]pg, len(w.far)*unit.Priorities), waits: map[edge]hold{}, actions: map[Action]unit.Time{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
 		truly: map[int]bool{}, namedFlows: map[detect.FlowID]bool{}, namedHosts: map[int]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
-		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: map[int]unit.Rate{}, differs: map[mismatchOf]string{}, snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
+		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: map[int]unit.Rate{}, differs: map[mismatchOf]string{}, snaps: make([]snap, len(w.switches)), starving: make([][]Starving, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
 	}
 }
@@ -240,9 +241,9 @@ func (m *model) link(e oracle.Entry) {
 	m.down[d] = e.Type == event.LinkDown
 	switch is := m.down[d] || m.down[d^1]; {
 	case is && !was:
-		m.tell(e.At, "link", "link %s failed", m.w.links[d/2].Name)
+		m.tell(e.At, "link", "link %s failed", m.w.linkText(d/2))
 	case was && !is:
-		m.tell(e.At, "link", "link %s is up again", m.w.links[d/2].Name)
+		m.tell(e.At, "link", "link %s is up again", m.w.linkText(d/2))
 	}
 }
 
@@ -369,6 +370,7 @@ func (m *model) count(node int, at unit.Time, s *observe.Switch) {
 		p.mark, p.marked = at, s
 	}
 	p.at, p.now = at, s
+	m.starve(node, at)
 	m.runs(at)
 }
 
@@ -470,9 +472,8 @@ func (m *model) counted(s *State, node int) {
 		return
 	}
 	s.Lost += p.now.LosslessLost
-	if node < len(m.w.switches) {
-		s.Starved = append(s.Starved, verdict.StarvedAt(&m.w.switches[node], p.now)...)
-	}
+	s.Starving = append(s.Starving, m.starving[node]...)
+	s.Starved = append(s.Starved, verdict.StarvedAt(&m.w.switches[node], p.now)...)
 	for i := range p.now.Ports {
 		port := &p.now.Ports[i]
 		out := m.w.nodes[node].Ports[i]
@@ -559,11 +560,6 @@ func (m *model) loops(s *oracle.Stuck) [][]At {
 
 func (m *model) loopText(loops [][]At) string {
 	return strings.Join(lists.Map(loops, m.w.loopText), "; and ")
-}
-
-// arrow is a direction in words: "core0 → agg2-0".
-func (w *wiring) arrow(dir int) string {
-	return w.nodes[w.from(dir)].Name + " → " + w.nodes[w.to(dir)].Name
 }
 
 // loopText is a loop in words: "a → b → c → a".

@@ -25,10 +25,10 @@ const overlaps = `
 		upper.forEach(([n, r], i) => [...upper.slice(0, i), ...lower].filter(([, q]) => deep(r, q) > 1).forEach(([m]) => out.push(n + " lies on " + m)));
 		return out;
 	};
-	drawn = (s) => (s.paused || []).length + (s.actions || []).length + 2 * (s.down || []).length + (s.deadlock ? s.deadlock.core.length : 0) + (s.declared ? 3 : 0) + 2 * (s.storms || []).length;
+	drawn = (s) => (s.paused || []).length + (s.actions || []).length + 2 * (s.down || []).length + (s.deadlock ? s.deadlock.core.length : 0) + (s.declared ? 3 : 0) + 2 * (s.storms || []).length + (s.starving || []).length;
 	crowded = (n) => {
 		const kinds = new Map();
-		states.forEach((s, i) => kinds.set(JSON.stringify([s.paused, s.actions, s.down, s.deadlock && s.deadlock.core, s.declared && [s.declared.node, s.declared.trigger], s.storms, s.slow_hosts]), i));
+		states.forEach((s, i) => kinds.set(JSON.stringify([s.paused, s.actions, s.down, s.deadlock && s.deadlock.core, s.declared && [s.declared.node, s.declared.trigger], s.storms, s.slow_hosts, (s.starving || []).map((q) => [q.d, q.c])]), i));
 		return [...kinds.values()].sort((a, b) => drawn(states[b]) - drawn(states[a])).slice(0, n);
 	};
 	everywhere = (indices) => {

@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"softswitch/internal/testbrowser"
@@ -31,11 +32,16 @@ events:
 	tab.Run("go(stateAt(500))")
 	for what, expr := range map[string]string{
 		"a mark on the link": "document.querySelector('[data-mismatch]').dataset.mismatch === 'PFC'",
+		"it in a sentence":   "/no link is paused. The ends of s1--h2 disagree on lossless priorities/.test($('brief').textContent)",
 		"it in words":        "/The ends of s1--h2 disagree on lossless priorities: 3, 4 at s1, 3 at h2/.test($('words').textContent)",
 	} {
 		if !tab.Is(expr) {
 			t.Errorf("the page does not show %s; it says: %s", what, tab.Text("#words"))
 		}
+	}
+	tab.Run("choose({ kind: 'link', i: topo.links.findIndex((l) => l.name === 's1--h2') })")
+	if got, want := tab.Text("#details"), "3, 4 at s1, 3 at h2"; !strings.Contains(got, want) {
+		t.Errorf("of the link the page says %q, want %q", got, want)
 	}
 	tab.Shot("mismatch")
 	tab.Run("go(states.length - 1)")

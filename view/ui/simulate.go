@@ -30,7 +30,7 @@ func Simulate(plan *scenario.Plan, opt sim.Options, stream *Stream) (*verdict.Ve
 	}
 	stream.Begin(Topology{
 		Title: s.Name, Description: s.Description, World: "simulation", Detector: s.Detector, Response: s.Response,
-		Layout: w.layOut(), Nodes: w.nodes, Links: w.links, LAGs: w.lags, Interval: ms(s.Duration / evenStates),
+		Layout: w.layOut(), Nodes: w.nodes, Links: w.links, Ends: w.ends(), LAGs: w.lags, Interval: ms(s.Duration / evenStates),
 	})
 	return publish(plan, opt, w, at, stream)
 }

@@ -18,6 +18,7 @@ type Topology struct {
 	Response string `json:"response"`
 	Nodes    []Node `json:"nodes"` // switches first
 	Links    []Link `json:"links"`
+	Ends     []End  `json:"ends"` // by direction
 	// LAGs are links that act as one, by index.
 	LAGs [][]int `json:"lags,omitempty"`
 	Layout
@@ -115,15 +116,17 @@ type State struct {
 	// response dropped on purpose, both since the fabric began.
 	Lost    uint64 `json:"lost"`
 	Dropped uint64 `json:"dropped"`
-	// Starved are lossless queues that others kept from sending, as in a verdict.
-	Starved []verdict.Starved `json:"starved,omitempty"`
+	// Starving are lossless queues that others keep from sending at this instant, Starved those that
+	// were kept so at some time, as in a verdict.
+	Starving []Starving        `json:"starving,omitempty"`
+	Starved  []verdict.Starved `json:"starved,omitempty"`
 	// DroppedOf says of which flows, those with most first: of Dropped, and of what was policed.
 	DroppedOf []verdict.DroppedOf `json:"dropped_of,omitempty"`
 	// With is what the switches run now, where it is known.
 	With *With `json:"with,omitempty"`
 	// Zero is the T at which the scenario started last, 0 before.
 	Zero float64 `json:"zero,omitempty"`
-	// Status is "deadlock", "storm", "cured", "paused", "flowing" or "idle".
+	// Status is "deadlock", "storm", "cured", "starved", "paused", "flowing" or "idle".
 	Status string `json:"status"`
 	// Brief says in one sentence what there is to see.
 	Brief string `json:"brief"`

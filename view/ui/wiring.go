@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"softswitch/buffer"
 	"softswitch/detect"
@@ -147,6 +148,43 @@ func (w *wiring) queues(all []oracle.Queue) (at []At) {
 		}
 	}
 	return at
+}
+
+// arrow is a direction in words: "core0 → agg2-0", "h1 eth1 → leaf1" of a host with several NICs, and
+// "s1 → s2#2" of the second link between two nodes.
+func (w *wiring) arrow(dir int) string {
+	_, nth, several := strings.Cut(w.links[dir/2].Name, "#")
+	if several {
+		nth = "#" + nth
+	}
+	return w.nicText(dir) + " → " + w.nicText(dir^1) + nth
+}
+
+// nicText is the node that a direction leaves, with the NIC if it is a host with several.
+func (w *wiring) nicText(dir int) string {
+	n := &w.nodes[w.from(dir)]
+	if n.Kind == "host" && len(n.Ports) > 1 {
+		near := w.far[dir^1]
+		return n.Name + " " + w.hosts[w.index[near.Node]-len(w.switches)].Ports()[near.Port].Name
+	}
+	return n.Name
+}
+
+// linkText is a link by name, with the NIC of a host that has several: "leaf0--h1 (h1 eth0)", and with the
+// LAG of which it is a member: "s1--s2#2 (one of 3 of a LAG)".
+func (w *wiring) linkText(link int) string {
+	name := w.links[link].Name
+	for _, dir := range []int{2 * link, 2*link + 1} {
+		if nic := w.nicText(dir); nic != w.nodes[w.from(dir)].Name {
+			name += " (" + nic + ")"
+		}
+	}
+	for _, lag := range w.lags {
+		if slices.Contains(lag, link) {
+			name += fmt.Sprintf(" (one of %d of a LAG)", len(lag))
+		}
+	}
+	return name
 }
 
 // layOut places the nodes and the ends of the links: see [drawing.Placement.Place].

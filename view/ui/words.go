@@ -17,8 +17,9 @@ const namedMax = 4
 // Statuses of a fabric, the first that applies.
 const (
 	statusDeadlock = "deadlock"
-	statusStorm    = "storm" // a host pauses without end, or did and is contained
-	statusCured    = "cured" // by a response, not longer than curedFor ago
+	statusStorm    = "storm"   // a host pauses without end, or did and is contained
+	statusCured    = "cured"   // by a response, not longer than curedFor ago
+	statusStarved  = "starved" // others keep a lossless queue from sending
 	statusPaused   = "paused"
 	statusFlowing  = "flowing"
 	statusIdle     = "idle"
@@ -35,6 +36,8 @@ func (m *model) status(s *State, at unit.Time) string {
 		return statusStorm
 	case m.last != nil && m.breaker != "" && at-m.lastAt <= curedFor:
 		return statusCured
+	case len(s.Starving) > 0:
+		return statusStarved
 	case len(s.Paused) > 0:
 		return statusPaused
 	case slices.ContainsFunc(s.Load, func(percent int) bool { return percent > 0 }):
@@ -84,17 +87,22 @@ func (m *model) words(s *State) string {
 		tell("%s.", m.slowText(i))
 	}
 	if len(s.Down) > 0 {
-		names := lists.Map(s.Down, func(l int) string { return m.w.links[l].Name })
+		names := lists.Map(s.Down, m.w.linkText)
 		tell("Down: %s.", strings.Join(names, ", "))
 	}
 	for _, x := range s.Mismatches {
-		tell("%s.", strings.ToUpper(x.Text[:1])+x.Text[1:])
+		tell("%s.", capital(x.Text))
 	}
 	if text := droppedText(s.DroppedOf); text != "" {
 		parts = append(parts, text)
 	}
-	for _, q := range s.Starved {
-		tell("Starved while others sent, and no deadlock: %s.", q)
+	for i := range s.Starving {
+		tell("%s, for %s so far, which is no deadlock.", capital(m.starvingText(&s.Starving[i])), spanMS(s.Starving[i].For))
+	}
+	if len(s.Starving) == 0 {
+		for _, q := range s.Starved {
+			tell("Starved while others sent, and no deadlock: %s.", q)
+		}
 	}
 	if s.Lost > 0 {
 		tell("Lost: %s.", unit.Count(s.Lost, "lossless frame"))
@@ -126,6 +134,12 @@ func (m *model) brief(s *State) string {
 			text += " " + droppedText(s.DroppedOf[:1])
 		}
 		return text
+	case statusStarved:
+		text := capital(m.starvingText(&s.Starving[0]))
+		if n := len(s.Starving); n > 1 {
+			text += fmt.Sprintf(", one of %s that starve", unit.Count(n, "queue"))
+		}
+		return fmt.Sprintf("%s: no deadlock, and %s.%s", text, pausedText(s), m.underneath(s))
 	case statusPaused:
 		return m.slowFirst(s, pausedText(s)) + m.underneath(s)
 	case statusFlowing:
@@ -134,11 +148,14 @@ func (m *model) brief(s *State) string {
 	return "Nothing flows." + m.underneath(s)
 }
 
+// capital is a sentence with a capital at its beginning.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
 // slowFirst is a sentence that begins with the hosts that are slow, if any.
 func (m *model) slowFirst(s *State, text string) string {
 	switch len(s.SlowHosts) {
 	case 0:
-		return strings.ToUpper(text[:1]) + text[1:] + "."
+		return capital(text) + "."
 	case 1:
 		return m.slowText(s.SlowHosts[0]) + ": " + text + "."
 	}
@@ -154,14 +171,26 @@ func (m *model) slowText(host int) string {
 	return text
 }
 
-// underneath says what is not as it was, though traffic flows: links that are down, and what responses do.
+// underneath says what is not as it should be, though traffic flows: links that are down, or whose ends
+// disagree, and what responses do.
 func (m *model) underneath(s *State) (text string) {
 	switch n := len(s.Down); n {
 	case 0:
 	case 1:
-		text = fmt.Sprintf(" Link %s is down.", m.w.links[s.Down[0]].Name)
+		text = fmt.Sprintf(" Link %s is down.", m.w.linkText(s.Down[0]))
 	default:
 		text = fmt.Sprintf(" %s are down.", unit.Count(n, "link"))
+	}
+	links := map[int]bool{}
+	for _, x := range s.Mismatches {
+		links[x.Dir/2] = true
+	}
+	switch n := len(links); n {
+	case 0:
+	case 1:
+		text += " " + capital(s.Mismatches[0].Text) + "."
+	default:
+		text += fmt.Sprintf(" The ends of %s disagree, by DCBX.", unit.Count(n, "link"))
 	}
 	var what []string
 	for _, a := range s.Actions {

@@ -1,6 +1,7 @@
 package nodecmd
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -25,12 +26,19 @@ a watchdog can be started on a switch without a detector, or with another watchd
 	s.target.Flags(c, c.PersistentFlags(), "switch")
 	shown := below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
 	s.printFlags(shown.PersistentFlags(), "switch")
-	start, stop := pfcwdStart(s, &chosen), pfcwdStop(s, &chosen)
-	for _, sub := range []*cobra.Command{start, stop} {
+	orders := []*cobra.Command{
+		pfcwdStart(s, &chosen), pfcwdStartDefault(s, &chosen), pfcwdStop(s, &chosen), pfcwdInterval(s, &chosen),
+		pfcwdSwitch(s, &chosen, "counter_poll", "Let the watchdog look at its queues, or at none", `Let the watchdog look at its queues (enable), or at none (disable): then no storm begins or ends.`,
+			func(on bool) client.WatchdogSettings { return client.WatchdogSettings{Polling: &on} }),
+		pfcwdSwitch(s, &chosen, "big_red_switch", "Drop in all lossless queues of the watched ports, or end that", `Drop in all lossless queues of the watched ports, whether they are paused or not (enable), or
+end that (disable). Meanwhile the watchdog detects nothing.`,
+			func(on bool) client.WatchdogSettings { return client.WatchdogSettings{BigRed: &on} }),
+	}
+	for _, sub := range orders {
 		sub.Flags().StringSliceVar(&chosen, "switch", nil, "switches of the lab (default: all)")
 		sub.RegisterFlagCompletionFunc("switch", s.target.Complete(cli.SwitchNames))
 	}
-	cli.Group(c, start, stop, shown)
+	cli.Group(c, append(orders, shown)...)
 	giveExamples(c, "--json")
 	return c
 }
@@ -66,6 +74,59 @@ when no pause has arrived for the restoration time, by default twice DETECTION_M
 	c.RegisterFlagCompletionFunc("action", cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().IntVarP(&restoration, "restoration-time", "r", 0, "restoration time in ms (default: twice DETECTION_MS)")
 	return c
+}
+
+func pfcwdStartDefault(s *shower, chosen *[]string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "start_default",
+		Short: "Start the default watchdog on all ports",
+		Long: `Start the default watchdog on all ports: action drop, and 200 ms for the detection, the
+restoration and the polling interval; of switches with more than 32 ports as often as 32 goes
+into their number, rounded up, and the polling interval at most 1000 ms.`,
+		Example: "  sudo softswitch pfcwd start_default",
+		Args:    cli.Arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.target.Order(cmd, *chosen, func(e control.Endpoint) error {
+				return client.StartWatchdog(e, client.WatchdogArgs{Default: true})
+			})
+		},
+	}
+}
+
+func pfcwdInterval(s *shower, chosen *[]string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "interval POLL_MS",
+		Short: "Set how often the watchdog looks at its queues",
+		Long: `Set how often the watchdog looks at its queues: 100 to 1000 ms, at most the detection and
+the restoration time. It holds for watchdogs that are started later too.`,
+		Example: "  sudo softswitch pfcwd interval 100",
+		Args:    cli.Arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set, err := client.NewPollInterval(args[0])
+			if err != nil {
+				return err
+			}
+			return s.target.Order(cmd, *chosen, func(e control.Endpoint) error { return client.SetWatchdog(e, set) })
+		},
+	}
+}
+
+// pfcwdSwitch is a command that enables or disables what of of the watchdog.
+func pfcwdSwitch(s *shower, chosen *[]string, name, short, long string, of func(on bool) client.WatchdogSettings) *cobra.Command {
+	return &cobra.Command{
+		Use:               name + " {enable|disable}",
+		Short:             short,
+		Long:              long,
+		Example:           "  sudo softswitch pfcwd " + name + " enable\n  sudo softswitch pfcwd " + name + " disable --switch core0",
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cobra.FixedCompletions([]string{"enable", "disable"}, cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != "enable" && args[0] != "disable" {
+				return fmt.Errorf("%s: %q; valid: enable, disable", name, args[0])
+			}
+			return s.target.Order(cmd, *chosen, func(e control.Endpoint) error { return client.SetWatchdog(e, of(args[0] == "enable")) })
+		},
+	}
 }
 
 func pfcwdStop(s *shower, chosen *[]string) *cobra.Command {

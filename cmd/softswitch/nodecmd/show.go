@@ -12,6 +12,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/observe"
 	"softswitch/view/show"
 )
 
@@ -126,13 +127,16 @@ pauses, since the switch started or "softswitch clear pfc counters".
 --history shows the effect of received pauses on each egress queue: how often it was
 paused, for how long in total, and how long the latest pause lasted or has lasted.`, show.PFC(&history))
 	counters.Flags().BoolVar(&history, "history", false, "show the effect of received pauses on the queues")
-	priority := leaf(s, "priority", "Lossless priorities by interface", "", show.LosslessPriorities())
+	priority := leaf(s, "priority", "Lossless priorities by interface", `Lossless priorities by interface. Where one does not both send and honour pauses, PFC
+says what each does: tx sends them only, rx honours them only. Where one takes the
+priority of what comes in from the 802.1Q tag, Trust is dscp or pcp.`, show.LosslessPriorities())
 	return below("pfc", "PFC counters and priorities", counters, priority)
 }
 
 func (s *shower) lldp() *cobra.Command {
 	neighbors := leaf(s, "neighbors", "Who is at the far ends of links", `Who is at the far ends of links, as they say by LLDP: the system, its port, what it is, and
 the description of its port. A switch speaks LLDP if its file has the key lldp.`, show.LLDPNeighbours())
+	neighbors.Aliases = []string{"table"} // what SONiC calls a table with these columns
 	dcbx := leaf(s, "dcbx", "Lossless priorities and ETS of both ends of links", `What the two ends of links say of their priorities by LLDP: those that are lossless, whether
 the far end is willing to take those of this end, and by ETS the share of a link that a
 priority has, or strict. MISMATCH says of what they say different things.`, show.LLDPDCBX())
@@ -145,9 +149,17 @@ watchdog have no lines.`, show.WatchdogConfig())
 }
 
 func (s *shower) pfcwdStats() *cobra.Command {
-	empty := false
-	c := leaf(s, "stats", "Storms that the PFC watchdog saw, by queue", "", show.WatchdogStats(&empty))
+	empty, check := false, false
+	v := show.WatchdogStats(&empty)
+	v.Check = func(all []*observe.Watchdog) error {
+		if check && show.Stormed(all) {
+			return cli.ErrUnmet
+		}
+		return nil
+	}
+	c := leaf(s, "stats", "Storms that the PFC watchdog saw, by queue", "", v)
 	c.Flags().BoolVarP(&empty, "empty", "e", false, "also show queues without a storm")
+	c.Flags().BoolVar(&check, "check-storm", false, "exit status 1 if a storm lasts")
 	return c
 }
 
@@ -168,9 +180,10 @@ interfaces counters".`, show.QueueCounters(&all))
 	counters.Flags().Bool("nonzero", true, "") // the default, which SONiC has as a flag
 	counters.Flags().MarkHidden("nonzero")
 	watermark := leaf(s, "watermark", "Maximum bytes queued, by port and queue", "", show.QueueWatermarks())
-	scheduler := leaf(s, "scheduler", "Type and weight of each queue, and its longest wait", `How the queues of each port share it: strict ones first, the higher queue before the
-lower, then the DWRR ones by weight. The longest wait is the longest time for which a
-queue had frames, was not paused, and did not send because others did.`, show.QueueSchedulers())
+	scheduler := leaf(s, "scheduler", "Type and weight of each queue, and how long it waits for others", `How the queues of each port share it: strict ones first, the higher queue before the
+lower, then the DWRR ones by weight. A queue waits while it has frames, is not paused, and
+does not send because others do: for how long it has done so by now, and the longest time
+for which it did.`, show.QueueSchedulers())
 	return below("queue", "Egress queues", counters, watermark, scheduler)
 }
 

@@ -73,6 +73,12 @@ function drawBadges(s) {
       el("title", {}, `${arrow(d)} is paused, priority ${list.join(", ")}`),
       el("rect", { class: "pause-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "pause-text", y: 4.5 }, text));
   }
+  for (const q of s.starving || []) {
+    const text = "∅ starved " + q.c, w = 14 + 6.6 * text.length, behind = (q.behind || []).join(", ");
+    badge(along(lanes[q.d], 0.2), w, 18, { "data-starved": q.d },
+      el("title", {}, `${arrow(q.d)}: priority ${q.c} starves` + (behind ? ` behind strict priority ${behind}` : "")),
+      el("rect", { class: "starved-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "starved-text", y: 4 }, text));
+  }
   for (const m of s.mismatches || []) {
     badge(along(lanes[m.d], 0.15), 48, 18, { "data-mismatch": m.w },
       el("title", {}, m.t),
@@ -90,8 +96,8 @@ function drawBadges(s) {
 // drawLAG labels links that act as one, with how many of them are up.
 function drawLAG(s, links) {
   const up = links.filter((i) => !(s.down || []).includes(i)).length, text = `LAG ${up}/${links.length}`, w = 14 + 6.6 * text.length;
-  badge(along(lanes[2 * links[links.length >> 1]], 0.5), w, 18, { "data-lag": topo.links[links[0]].name },
-    el("title", {}, `${links.map((i) => topo.links[i].name).join(", ")} act as one; ${up} of ${links.length} up`),
+  badge(along(lanes[2 * links[links.length >> 1]], 0.5), w, 18, { "data-lag": topo.links[links[0]].name, class: up < links.length ? "temporary short" : "temporary" },
+    el("title", {}, `${topo.ends[2 * links[0]].lag}: ${links.map((i) => topo.links[i].name).join(", ")} act as one; ${up} of ${links.length} up`),
     el("rect", { class: "lag-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "lag-text", y: 4 }, text));
 }
 

@@ -14,6 +14,7 @@ function build() {
   buildNodes();
   buildPick();
   buildControl();
+  buildLegend();
   $("live").hidden = $("slowly-label").hidden = !isLive();
   $("save").hidden = !!$("recorded");
   $("details").replaceChildren(html("p", topo.description || "A click on the drawing, or this list, selects a switch, a host or a link."));
@@ -36,6 +37,17 @@ function buildLanes() {
     $("lanes").append(hit);
     lanes[2 * i].hit = hit;
   });
+  for (const links of topo.lags || []) for (const t of [0.08, 0.92]) $("lanes").append(bundle(links, t));
+}
+
+// bundle is a ring round links that act as one, at a part of their way.
+function bundle(links, t) {
+  const from = topo.links[links[0]].a;
+  const across = links.flatMap((i) => (topo.links[i].a === from ? [lanes[2 * i].point(t), lanes[2 * i + 1].point(1 - t)] : [lanes[2 * i].point(1 - t), lanes[2 * i + 1].point(t)]));
+  let far = [across[0], across[1]], wide = 0;
+  for (const p of across) for (const q of across) if (Math.hypot(p.x - q.x, p.y - q.y) > wide) wide = Math.hypot(p.x - q.x, p.y - q.y), far = [p, q];
+  const [p, q] = far, angle = (Math.atan2(q.y - p.y, q.x - p.x) * 180) / Math.PI;
+  return el("ellipse", { class: "bundle", rx: (wide / 2 + 5).toFixed(1), ry: 4, transform: `translate(${((p.x + q.x) / 2).toFixed(1)} ${((p.y + q.y) / 2).toFixed(1)}) rotate(${angle.toFixed(1)})` });
 }
 
 function buildNodes() {
@@ -110,6 +122,12 @@ function buildPick() {
   pick.append(new Option("a node or link", ""));
   topo.nodes.forEach((n, i) => pick.append(new Option(`${n.kind} ${n.name}`, "node " + i)));
   topo.links.forEach((l, i) => pick.append(new Option(`link ${l.name}`, "link " + i)));
+}
+
+// buildLegend leaves out what this fabric cannot show.
+function buildLegend() {
+  const has = { lag: !!topo.lags, strict: topo.ends.some((e) => (e.weights || []).includes(0)), lldp: topo.ends.some((e) => e.lldp) };
+  for (const li of $("legend").querySelectorAll("[data-of]")) li.hidden = !has[li.dataset.of];
 }
 
 function buildControl() {

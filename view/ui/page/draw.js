@@ -72,7 +72,10 @@ function drawBar(slot, g) {
 
 const sender = (d) => (d & 1 ? topo.links[d >> 1].b : topo.links[d >> 1].a);
 const receiver = (d) => sender(d ^ 1);
-const arrow = (d) => `${topo.nodes[sender(d)].name} → ${topo.nodes[receiver(d)].name}`;
+// nic is the node that a direction leaves, with the NIC if it is a host with several.
+const nic = (d) => topo.nodes[sender(d)].name + (manyNICs(topo.nodes[sender(d)]) ? ` ${topo.ends[d].port}` : "");
+const manyNICs = (n) => n.kind === "host" && n.ports.length > 1;
+const arrow = (d) => `${nic(d)} → ${nic(d ^ 1)}${(/#.*/.exec(topo.links[d >> 1].name) || [""])[0]}`;
 
 // drawLabels lets labels travel upstream; where motion is not wanted, or time stands still,
 // they stand half way.
@@ -115,7 +118,7 @@ function drawWords(s) {
   say(s.status, STATUS[s.status], s.brief + problem, s.words + silent + problem);
 }
 
-const STATUS = { deadlock: "⟲ DEADLOCK", storm: "∞ STORM", cured: "✓ CURED", paused: "‖ PAUSED", flowing: "✓ FLOWING", idle: "IDLE" };
+const STATUS = { deadlock: "⟲ DEADLOCK", storm: "∞ STORM", cured: "✓ CURED", starved: "∅ STARVED", paused: "‖ PAUSED", flowing: "✓ FLOWING", idle: "IDLE" };
 
 // drawWith shows what the switches run, and offers to break a deadlock that stands now.
 function drawWith(s) {

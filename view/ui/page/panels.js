@@ -60,6 +60,7 @@ function choose(what) {
   $("pick").value = what ? `${what.kind} ${what.i}` : "";
   buildDo();
   draw();
+  if (what) $("chosen").scrollIntoView({ block: "nearest" });
 }
 
 function buildDo() {
@@ -105,27 +106,42 @@ function drawDetails(s) {
   const direction = (d) => {
     const paused = (s.paused || []).filter((q) => q.d === d).map((q) => q.c);
     rows.push([arrow(d), `${s.load[d]} %` + (paused.length ? `, paused: priority ${paused.join(", ")}` : "")]);
+    for (const q of (s.starving || []).filter((q) => q.d === d)) rows.push(["— starved", `priority ${q.c}, for ${round(q.for_ms)}` + ((q.behind || []).length ? `, behind strict ${q.behind.join(", ")}` : "")]);
+    for (const m of (s.mismatches || []).filter((m) => m.d === d)) rows.push([`— ≠ ${m.w}`, m.t]);
     for (const g of (s.groups || []).filter((g) => g.d === d)) rows.push([`— buffer at ${topo.nodes[receiver(d)].name}`, `priority ${g.c}: ${g.b} of ${g.x} B${g.off ? ", XOFF" : ""}`]);
     for (const l of (s.labels || []).filter((l) => l.d === d)) rows.push([`— ${l.down ? "goes" : "comes back"} here`, labelText(l)]);
     for (const m of (s.actions || []).filter((m) => m.d === d)) rows.push(["— by a response", `priority ${m.c}: ${m.w}`]);
     for (const w of (s.waits || []).filter((w) => w.from.d === d)) rows.push([`— waits for ${arrow(w.to.d)}`, `priority ${w.from.c}: ${w.b} B there, XON at ${w.x} B`]);
   };
-  let title;
+  const waits = (d) => [...(s.paused || []), ...(s.starving || [])].some((q) => q.d === d);
+  let title, setup;
   if (chosen.kind === "link") {
-    const lag = (topo.lags || []).find((links) => links.includes(chosen.i));
-    title = `link ${topo.links[chosen.i].name}` + (lag ? `, one of ${lag.length} that act as one` : "") + ((s.down || []).includes(chosen.i) ? ", down" : "");
-    direction(2 * chosen.i);
-    direction(2 * chosen.i + 1);
+    const [d, e] = [2 * chosen.i, 2 * chosen.i + 1], lag = lagOf(chosen.i);
+    title = `link ${topo.links[chosen.i].name}${lag ? `, one of ${lag.length} of ${topo.ends[d].lag}` : ""}${isDown(s, chosen.i) ? ", down" : ""}`;
+    direction(d);
+    direction(e);
+    setup = compared(d, e);
   } else {
-    const n = topo.nodes[chosen.i];
+    const n = topo.nodes[chosen.i], ports = n.ports.filter((d) => d >= 0);
     title = `${n.kind} ${n.name}`;
-    for (const d of n.ports) if (d >= 0) direction(d ^ 1);
+    for (const d of ports) {
+      if (isDown(s, d >> 1)) {
+        rows.push([arrow(d), "down"]);
+        continue;
+      }
+      if (n.kind === "host" || waits(d)) direction(d);
+      direction(d ^ 1);
+    }
     rows.push(...sums((s.sending || []).filter((h) => h.n === chosen.i)));
+    setup = setups(s, ports);
   }
   const table = html("table");
   table.append(...rows.map(tableRow));
-  $("details").replaceChildren(html("b", title), table);
+  $("details").replaceChildren(html("b", title), table, setup);
 }
+
+const isDown = (s, link) => (s.down || []).includes(link);
+const lagOf = (link) => (topo.lags || []).find((links) => links.includes(link));
 
 function tableRow([k, v]) {
   const tr = html("tr");
