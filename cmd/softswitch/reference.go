@@ -70,7 +70,7 @@ func referenceFiles(source string) ([]referenceFile, error) {
 		references[f.reference] = append(references[f.reference], f.read.Markdown(f.name)...)
 	}
 	files = append(files, referenceFile{"docs/schema/verdict.json", verdict.Schema()})
-	references["docs/imports.md"] = []byte(importer.SONiCReference())
+	references["docs/imports.md"] = []byte(importer.Reference())
 	for _, path := range []string{"docs/scenarios.md", "docs/configuration.md", "docs/imports.md"} {
 		old, err := os.ReadFile(filepath.Join(source, path))
 		if err != nil {

@@ -336,15 +336,30 @@ func (l ledger) reference() string {
 		fate fate
 		head string
 	}{{isTold, "Not used, and told of"}, {isIdle, "Without effect on frames"}} {
-		fmt.Fprintf(&b, "\n%s:\n\n", what.head)
+		head := "\n" + what.head + ":\n\n"
 		for _, group := range whole.Keys {
 			if group.fate == what.fate {
-				fmt.Fprintf(&b, "- %s: %s\n", strings.Join(whole.Of[group], ", "), group.why)
+				fmt.Fprintf(&b, "%s- %s: %s\n", head, strings.Join(whole.Of[group], ", "), group.why)
+				head = ""
 			}
 		}
 	}
 	return b.String()
 }
 
-// SONiCReference returns what becomes of each field of a config_db.json, in Markdown.
-func SONiCReference() string { return sonicLedger.reference() }
+// Reference returns what becomes of each field of all formats, in Markdown: of a config_db.json first, without
+// a heading.
+func Reference() string {
+	text := sonicLedger.reference()
+	for _, f := range []struct {
+		heading string
+		ledger  ledger
+	}{
+		{"Topology, flows and config.txt of HPCC's simulator and its relatives", hpccLedger},
+		{"GraphML: attributes, with a @, and data by the names of their keys", graphmlLedger},
+		{"A topology of containerlab", clabLedger},
+	} {
+		text += "\n## " + f.heading + "\n\n" + f.ledger.reference()
+	}
+	return text
+}
