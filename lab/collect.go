@@ -56,11 +56,7 @@ func (r *Run) collect(st *netnslab.State) error {
 		if ok {
 			rec.Host = &snap
 			for i, port := range h.Ports() {
-				l := snap.Link
-				if len(snap.NICs) > 0 {
-					l = snap.NICs[i].Link
-				}
-				r.distrust(h.Name, port.Name, l)
+				r.distrust(h.Name, port.Name, snap.NICs[i].Link)
 			}
 			r.starved(h.Name, snap.Live)
 			r.leftOut(h.Name, snap.Sent)

@@ -171,7 +171,7 @@ func TakeSetup(s *dataplane.Switch) Setup {
 		if xoff := buffers.XOFF(unit.Port(i)); xoff != buffers.Profile.XOFF {
 			port.XOFF = &xoff
 		}
-		port.Lossless, port.PFC = ownLossless(c, unit.Port(i)), pfcOf(&p)
+		port.Lossless, port.PFC = ownLossless(c, unit.Port(i)), pfcOf(p.PFCTxOff, p.PFCRxOff)
 		out.Ports = append(out.Ports, port)
 	}
 	return out
@@ -202,11 +202,11 @@ func ownLossless(c *dataplane.Config, p unit.Port) *[]int {
 }
 
 // pfcOf is what a port does with pauses, "" if it sends and honours them.
-func pfcOf(p *dataplane.PortConfig) string {
+func pfcOf(txOff, rxOff bool) string {
 	switch {
-	case p.PFCTxOff:
+	case txOff:
 		return "rx"
-	case p.PFCRxOff:
+	case rxOff:
 		return "tx"
 	}
 	return ""
