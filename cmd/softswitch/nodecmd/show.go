@@ -48,7 +48,7 @@ created it has gone round a loop.`, show.Labels())),
 		leaf(s, "auth", "Authenticated links, and the frames refused on them", "", show.Authentication()), s.interfaces(),
 		leaf(s, "route", "Routes, their ports in use, and their backups", "", show.Routes()),
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
-		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.connections(), s.nics(),
+		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.nics(), s.connections(),
 	)
 	cli.Formerly(c, s.actions("measures"))
 	giveExamples(c, "--json")
