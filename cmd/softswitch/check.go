@@ -17,6 +17,7 @@ func checkCommand() *cobra.Command {
 	opt := check.Options{Workers: runtime.GOMAXPROCS(0)}
 	var witness string
 	var cure bool
+	var fail []string
 	c := cli.Printed(&cobra.Command{
 		Use:   "check FILE|NAME",
 		Short: "Find what could lock a fabric, before it happens",
@@ -50,8 +51,19 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 		if err != nil {
 			return nil, err
 		}
+		if len(fail) > 0 {
+			if opt.Down, err = check.LinksOf(plan.Fabric, fail); err != nil {
+				return nil, fmt.Errorf("--fail: %w", err)
+			}
+			if !cmd.Flags().Changed("failures") {
+				opt.Failures = 0
+			}
+		}
 		k, err := check.CheckAll(cmd.Context(), plan, opt, os.Stderr)
 		if err != nil {
+			return nil, err
+		}
+		if err := k.Answer(cmd.Context(), os.Stderr); err != nil {
 			return nil, err
 		}
 		if witness != "" {
@@ -67,6 +79,7 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 		return cli.Judged(k.Report, k.Report.Clean())
 	})
 	c.Flags().IntVar(&opt.Failures, "failures", 2, "maximum number of links that fail at once: 0, 1 or 2")
+	c.Flags().StringSliceVar(&fail, "fail", nil, "links and switches that are down in addition to the file's; nothing else fails without --failures")
 	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for scenario files in which the first %d cycles deadlock, one file for each", check.MaxWitnesses))
 	c.Flags().BoolVar(&cure, "cure", false, "find changes that break all cycles: routes to change, and preventions")
 	c.MarkFlagDirname("witness")

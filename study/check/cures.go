@@ -80,7 +80,7 @@ func (c *cures) prevention(name string) (Cure, error) {
 		cure.Why = err.Error()
 		return cure, nil
 	}
-	k, err := CheckAll(c.ctx, plan, Options{Failures: c.k.Report.Failures, Workers: c.k.workers}, c.out)
+	k, err := CheckAll(c.ctx, plan, c.k.options(), c.out)
 	if err != nil {
 		return cure, err
 	}
@@ -367,12 +367,13 @@ const perPlan = 10
 func (c *cures) check(plan *scenario.Plan, first bool) (*Checked, error) {
 	failures := c.k.Report.Failures
 	if !first {
-		return CheckAll(c.ctx, plan, Options{Failures: failures, Workers: c.k.workers}, c.out)
+		return CheckAll(c.ctx, plan, c.k.options(), c.out)
 	}
 	ch, err := New(plan, nil)
 	if err != nil {
 		return nil, err
 	}
+	ch.Suppose(c.k.checker.down)
 	c.tried += perPlan
 	var results []*Result
 	for i := range ch.Cases(failures) {
