@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
+	"softswitch/internal/safefile"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/study/check"
@@ -15,7 +18,7 @@ import (
 
 func checkCommand() *cobra.Command {
 	opt := check.Options{Workers: runtime.GOMAXPROCS(0)}
-	var witness string
+	var witness, html, markdown string
 	var cure bool
 	var fail []string
 	c := cli.Printed(&cobra.Command{
@@ -41,6 +44,9 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
 		if err := opt.Valid(); err != nil {
+			return nil, err
+		}
+		if err := cli.CheckOutputs(args, cli.Output{Flag: "html", File: html}, cli.Output{Flag: "markdown", File: markdown}); err != nil {
 			return nil, err
 		}
 		data, err := cli.ReadScenario(args[0])
@@ -76,14 +82,36 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 				return nil, err
 			}
 		}
+		if err := writePage(html, k.WriteHTML); err != nil {
+			return nil, err
+		}
+		if err := writePage(markdown, k.WriteMarkdown); err != nil {
+			return nil, err
+		}
 		return cli.Judged(k.Report, k.Report.Clean())
 	})
 	c.Flags().IntVar(&opt.Failures, "failures", 2, "maximum number of links that fail at once: 0, 1 or 2")
 	c.Flags().StringSliceVar(&fail, "fail", nil, "links and switches that are down in addition to the file's; nothing else fails without --failures")
 	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for scenario files in which the first %d cycles deadlock, one file for each", check.MaxWitnesses))
 	c.Flags().BoolVar(&cure, "cure", false, "find changes that break all cycles: routes to change, and preventions")
+	c.Flags().StringVar(&html, "html", "", "file for the answer as a page, with drawings")
+	c.Flags().StringVar(&markdown, "markdown", "", "file for the answer as Markdown")
 	c.MarkFlagDirname("witness")
+	c.MarkFlagFilename("html", "html")
+	c.MarkFlagFilename("markdown", "md")
 	return c
+}
+
+// writePage writes a page to a file, if it has a name.
+func writePage(file string, write func(io.Writer) error) error {
+	if file == "" {
+		return nil
+	}
+	var page bytes.Buffer
+	if err := write(&page); err != nil {
+		return err
+	}
+	return safefile.WriteFile(file, page.Bytes(), 0o644)
 }
 
 // planToCheck compiles a scenario file to a plan. It refuses a fabric too large to check.

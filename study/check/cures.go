@@ -62,8 +62,21 @@ func (k *Checked) Cures(ctx context.Context, parse func() (*scenario.Scenario, e
 		}
 		k.Report.Cures = append(k.Report.Cures, cure)
 	}
+	slices.SortStableFunc(k.Report.Cures, func(a, b Cure) int { return cmp.Compare(a.price(), b.price()) })
 	return nil
 }
+
+// price orders cures: those that work first, and of these what is one setting, then what is some routes, then
+// what needs rules in every switch and another lossless priority.
+func (c *Cure) price() int {
+	if !c.works() {
+		return 3
+	}
+	return slices.Index([]string{"no-flood", "routes", "tagger"}, c.Name)
+}
+
+// works reports whether c leaves no cycle.
+func (c *Cure) works() bool { return c.Why == "" && c.Left == 0 }
 
 // prevention checks the scenario with a prevention.
 func (c *cures) prevention(name string) (Cure, error) {

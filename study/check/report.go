@@ -14,11 +14,11 @@ type Report struct {
 	Scenario string `json:"scenario"`
 	// Answer is the result in a sentence, with what it rests on.
 	Answer string `json:"answer"`
-	// Routing is what the routes are, in words, FileRoutes how many of them the file says.
+	// Routing is the file's topology.routing, FileRoutes how many routes the file has of its own.
 	Routing    string `json:"routing"`
 	FileRoutes int    `json:"file_routes"`
-	// WithoutBackups is what there would be if no route had a backup; nil if none has one, or there
-	// is no cycle.
+	// WithoutBackups is what there would be if no route had a backup; nil if none has one, there
+	// is no cycle, or routing is another than backups.
 	WithoutBackups *WithoutBackups `json:"without_backups,omitempty"`
 	// Down are the links that are down in every case, in addition to what fails in it.
 	Down     []string `json:"down"`

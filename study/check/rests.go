@@ -19,12 +19,9 @@ import (
 func (k *Checked) Answer(ctx context.Context, out io.Writer) error {
 	r := k.Report
 	r.FileRoutes = len(k.plan.Scenario.Routes)
-	backups := k.plan.Table.HasBackups()
-	r.Routing = "shortest paths"
-	if backups {
-		r.Routing += ", with backups"
-	}
-	if backups && !r.Clean() {
+	routing := k.plan.Fabric.Routing.Protocol
+	r.Routing = routing.String()
+	if routing == topo.Backups && k.plan.Table.HasBackups() && !r.Clean() {
 		if err := k.compareWithoutBackups(ctx, out); err != nil {
 			return err
 		}
@@ -219,7 +216,7 @@ func (r *Report) lossless() string {
 		return "no priority is lossless"
 	}
 	links := lists.Once(r.Headroom, func(e LinkEnd) []string { return []string{e.Link} })
-	ends := lists.Where(r.Headroom, func(e LinkEnd) bool { return e.Has < e.Needs })
+	ends := r.short()
 	short := lists.Once(ends, func(e LinkEnd) []string { return []string{e.Link} })
 	text := fmt.Sprintf("%s, each with the headroom that it needs", unit.Count(len(links), "link"))
 	if len(short) > 0 {

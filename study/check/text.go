@@ -56,9 +56,16 @@ func (r *Report) rows() (rows [][2]string) {
 	return rows
 }
 
+// routings is what the routes of each topology.routing are.
+var routings = map[string]string{
+	"backups": "shortest paths, and others while all links of these are down",
+	"igp":     "shortest paths of what a failure leaves",
+	"bgp":     "shortest paths of what a failure leaves, without those on which an AS number comes twice",
+}
+
 // routes is what the routes are.
 func (r *Report) routes() string {
-	text := r.Routing
+	text := r.Routing + ": " + routings[r.Routing]
 	if r.FileRoutes > 0 {
 		text += fmt.Sprintf("; %s of the file", unit.Count(r.FileRoutes, "route"))
 	}
@@ -76,11 +83,7 @@ func (r *Report) routes() string {
 func (r *Report) writeShape(w io.Writer, i int) {
 	s := &r.Shapes[i]
 	c := &r.Cycles[s.Example-1]
-	if s.Count == 1 {
-		fmt.Fprintf(w, "\n%d\t%s; %s\n", i+1, s.name(r.oneRate()), c.needs())
-	} else {
-		fmt.Fprintf(w, "\n%d\t%s, %s; %s\n", i+1, s.name(r.oneRate()), unit.Count(s.Count, "cycle"), s.why())
-	}
+	fmt.Fprintf(w, "\n%d\t%s; %s\n", i+1, s.name(r.oneRate()), s.what(c))
 	fmt.Fprintf(w, "\t%s\n", s.closed(c, r.mixed()))
 	if s.Count > 1 {
 		fmt.Fprintf(w, "\t%s\n", c.suchAs())
@@ -118,26 +121,39 @@ func (r *Report) oneRate() bool {
 const routesShown = 20
 
 func (c *Cure) writeText(w io.Writer) {
+	fmt.Fprintf(w, "  %s\t%s\n", c.Name, c.text())
+	for _, line := range c.lines(routesShown) {
+		fmt.Fprintf(w, "\t  %s\n", line)
+	}
+}
+
+// text is what a cure is, or why it is none.
+func (c *Cure) text() string {
+	const proven = "checked: no cycle is left"
 	switch {
 	case c.Why != "":
-		fmt.Fprintf(w, "  %s\tno: %s\n", c.Name, c.Why)
+		return "no: " + c.Why
 	case c.Left > 0:
-		fmt.Fprintf(w, "  %s\tno: %s left\n", c.Name, unit.Count(c.Left, "cycle"))
+		return fmt.Sprintf("no: %s left", unit.Count(c.Left, "cycle"))
 	case c.Name == "routes":
 		how := map[bool]string{true: "no fewer do", false: "found step by step; fewer may do"}[c.Exact]
-		fmt.Fprintf(w, "  %s\t%d to change; %s; checked: no cycle is left\n", c.Name, len(c.Routes), how)
-		for _, r := range c.Routes[:min(len(c.Routes), routesShown)] {
-			fmt.Fprintf(w, "\t  - {at: %s, to: %s, ports: [%s], backup: [%s]}\n", r.At, r.To, strings.Join(r.Ports, ", "), strings.Join(r.Backup, ", "))
-		}
-		if n := len(c.Routes) - routesShown; n > 0 {
-			fmt.Fprintf(w, "\t  %d more; --json has them all\n", n)
-		}
+		return fmt.Sprintf("%d to change; %s; %s", len(c.Routes), how, proven)
 	case c.Name == "tagger":
 		last := len(c.Priorities) - 1
-		fmt.Fprintf(w, "  %s\tpriorities %s, then %d, which is lossy; checked: no cycle is left\n", c.Name, priorities(c.Priorities[:last]), c.Priorities[last])
-	default:
-		fmt.Fprintf(w, "  %s\tchecked: no cycle is left\n", c.Name)
+		return fmt.Sprintf("priorities %s, then %d, which is lossy; %s", priorities(c.Priorities[:last]), c.Priorities[last], proven)
 	}
+	return proven
+}
+
+// lines are the routes of a cure as a file has them, most of them at most.
+func (c *Cure) lines(most int) (lines []string) {
+	for _, r := range c.Routes[:min(len(c.Routes), most)] {
+		lines = append(lines, fmt.Sprintf("- {at: %s, to: %s, ports: [%s], backup: [%s]}", r.At, r.To, strings.Join(r.Ports, ", "), strings.Join(r.Backup, ", ")))
+	}
+	if n := len(c.Routes) - most; n > 0 {
+		lines = append(lines, fmt.Sprintf("%d more; --json has them all", n))
+	}
+	return lines
 }
 
 // span is which cases were checked.
