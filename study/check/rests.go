@@ -188,10 +188,12 @@ func (r *Report) restsOn() []string {
 	switch {
 	case r.WithoutBackups.ValleyFree:
 		return []string{"only by backup routes that lead down and up again"}
-	case n == len(r.Cycles):
+	case r.WithoutBackups.Cycles == 0:
 		return []string{"only by backup routes"}
-	case n == 0:
+	case n == 0 && r.More == 0:
 		return []string{"none needs a backup route"}
+	case r.More > 0:
+		return []string{fmt.Sprintf("%d of the %d that are listed only by backup routes", n, len(r.Cycles))}
 	}
 	return []string{fmt.Sprintf("%d of them only by backup routes", n)}
 }

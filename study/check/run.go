@@ -1,12 +1,14 @@
-// CheckAll checks a scenario for cyclic buffer dependencies on all processors; Witnesses and Cures
-// play witnesses of what was found.
+// CheckAll checks a scenario for cyclic buffer dependencies on all processors; Answer says what was found, and
+// Witnesses and Cures play witnesses of it.
 //
-//	scenario.Plan --CheckAll--> a Checker for each worker --> results by case --> Report
+//	scenario.Plan --CheckAll--> a Checker for each worker --> results by case --> Report --Answer--> shapes
 //	                                                                                   |
 //	scenario files that deadlock  <-- sim ----------- flows that close it <---- cycles +
 //	routes to change, preventions <-- checked again - what breaks them    <---- cycles '
 //
-// Read in this order: this file, witness.go, cures.go.
+// Read in this order: this file, suppose.go (links that are down in every case), rests.go (what the answer rests
+// on), shapes.go with roles.go (cycles that are alike), text.go and page.go (what people read),
+// witness.go, cures.go.
 
 package check
 
