@@ -107,5 +107,5 @@ func (c *Checker) Name(k Case) []string {
 	if k.Kind == SwitchFailure {
 		return []string{"switch " + c.plan.Fabric.Nodes[k.Switch].Name}
 	}
-	return c.linkNames(lists.Where(k.Links, func(l int) bool { return !slices.Contains(c.down, l) }))
+	return c.linkNames(lists.Where(k.Links, func(l int) bool { return !slices.Contains(c.supposed, l) }))
 }

@@ -78,7 +78,8 @@ type Checker struct {
 	between int // of links: between switches
 
 	file [][]int // links that are down together by the file's events
-	down []int   // links that are down in every case (Suppose)
+
+	supposed []int // links that are down in every case (Suppose)
 
 	base   [][]edge // by destination: the edges while nothing fails
 	counts []int32  // by edge: by how many destinations there is one

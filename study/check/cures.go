@@ -386,7 +386,7 @@ func (c *cures) check(plan *scenario.Plan, first bool) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	ch.Suppose(c.k.checker.down)
+	ch.Suppose(c.k.checker.supposed)
 	c.tried += perPlan
 	var results []*Result
 	for i := range ch.Cases(failures) {

@@ -59,7 +59,7 @@ func (k *Checked) WriteHTML(w io.Writer) error {
 	p.ShortBy = max(0, len(p.Short)-shortShown)
 	p.Short = p.Short[:len(p.Short)-p.ShortBy]
 	if r.Clean() {
-		p.Fabric = template.HTML(base.Marked(r.Answer, k.checker.down, nil))
+		p.Fabric = template.HTML(base.Marked(r.Answer, k.checker.supposed, nil))
 	}
 	for i := range r.Shapes[:min(len(r.Shapes), shown)] {
 		p.Shapes = append(p.Shapes, k.pageShape(base, &r.Shapes[i]))

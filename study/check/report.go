@@ -159,7 +159,7 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 	r := &Report{
 		Warnings: append([]string{}, c.plan.Warnings...),
 		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: c.between, Subnets: len(c.dests),
-		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{}, Down: c.linkNames(c.down),
+		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{}, Down: c.linkNames(c.supposed),
 	}
 	sends := map[int]bool{}
 	for s, ports := range c.from {

@@ -114,20 +114,19 @@ func (k *Checked) findBackups(bare *Checker) error {
 // findBackups is that of the cycles of a case. c has no backups.
 func (c *Checker) findBackups(k Case, cycles []*Cycle) {
 	c.setLinks(k.Links, false)
-	from := len(c.undo)
+	var edges []edge
 	for d := range c.dests {
-		c.undo = c.walk(d, c.undo)
+		edges = c.walk(d, edges)
 	}
-	for _, e := range c.undo[from:] {
+	for _, e := range edges {
 		c.marked[e] = true
 	}
 	for _, cy := range cycles {
 		cy.NeedsBackup = slices.ContainsFunc(cy.merged.edges, func(e edge) bool { return !c.marked[e] })
 	}
-	for _, e := range c.undo[from:] {
+	for _, e := range edges {
 		c.marked[e] = false
 	}
-	c.undo = c.undo[:from]
 	c.setLinks(k.Links, true)
 }
 

@@ -52,7 +52,7 @@ type Checked struct {
 
 // options are those with which the plan was checked.
 func (k *Checked) options() Options {
-	return Options{Failures: k.Report.Failures, Workers: k.workers, Down: k.checker.down}
+	return Options{Failures: k.Report.Failures, Workers: k.workers, Down: k.checker.supposed}
 }
 
 // CheckAll checks all cases of a plan. It draws a progress bar on out.

@@ -13,17 +13,17 @@ import (
 // Suppose makes links be down in every case, in addition to what fails in it. It is called before the
 // first case is checked, and before Clone.
 func (c *Checker) Suppose(down []int) {
-	c.down = slices.Clone(down)
-	supposed := func(l int) bool { return slices.Contains(c.down, l) }
-	c.links = lists.Where(c.links, func(l int) bool { return !supposed(l) })
-	c.file = lists.Where(c.file, func(set []int) bool { return slices.ContainsFunc(set, func(l int) bool { return !supposed(l) }) })
+	c.supposed = slices.Clone(down)
+	isDown := func(l int) bool { return slices.Contains(c.supposed, l) }
+	c.links = lists.Where(c.links, func(l int) bool { return !isDown(l) })
+	c.file = lists.Where(c.file, func(set []int) bool { return slices.ContainsFunc(set, func(l int) bool { return !isDown(l) }) })
 }
 
 // Case is the case of a number.
 func (c *Checker) Case(i int) Case {
 	k := c.failing(i)
-	if len(c.down) > 0 {
-		k.Links = slices.Concat(c.down, k.Links)
+	if len(c.supposed) > 0 {
+		k.Links = slices.Concat(c.supposed, k.Links)
 		slices.Sort(k.Links)
 		k.Links = slices.Compact(k.Links)
 	}
@@ -37,7 +37,7 @@ func (c *Checker) linkNames(links []int) []string {
 
 // when is what has to fail for a cycle that takes so many failures.
 func (c *Checker) when(failures int) string {
-	if len(c.down) > 0 {
+	if len(c.supposed) > 0 {
 		return [...]string{"no further failure", "one further failure", "two further failures"}[failures]
 	}
 	return [...]string{"no failure", "one failure", "two failures"}[failures]
