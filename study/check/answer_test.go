@@ -37,6 +37,8 @@ func TestAnswer(t *testing.T) {
 		{"routes of the file", withRoute, 0, nil, "1 cycle without failures; none needs a backup route"},
 		{"both", withRoute, 2, nil, "1 cycle without failures; with one failure: 12; with two failures: 39; 51 of them only by backup routes; in 5 shapes"},
 		{"no backups", strings.Replace(fatTree, "k: 4}", "k: 4}, routing: bgp", 1), 0, nil, "no cycle without failures"},
+		{"routes of a protocol", strings.Replace(ring, "topology: {", "topology: {routing: igp, ", 1), 0, nil, "2 cycles without failures; by routes of igp; in 1 shape"},
+		{"those of a file beside them", strings.Replace(withRoute, "topology:", "topology:\n  routing: igp", 1), 0, nil, "1 cycle without failures; by routes of igp and of the file that lead down and up again"},
 		{"without levels", ring, 0, nil, "2 cycles without failures; none needs a backup route; in 1 shape"},
 		{"supposed", fatTree, 0, []string{"core0--agg1-0", "agg3-0--core1"}, "with core0--agg1-0, core1--agg3-0 down: 6 cycles; only by backup routes that lead down and up again; in 2 shapes"},
 		{"supposed, and one more", fatTree, 1, []string{"agg3-0--core1"}, "with core1--agg3-0 down: no cycle; with one further failure: 53; only by backup routes that lead down and up again; in 6 shapes"},

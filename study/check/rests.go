@@ -28,7 +28,7 @@ func (k *Checked) Answer(ctx context.Context, out io.Writer) error {
 	}
 	k.setShapes()
 	k.setHeadroom()
-	r.Answer = r.answer()
+	r.Answer = r.answer(hasLevels(levelsOf(k.plan.Fabric)))
 	return nil
 }
 
@@ -66,9 +66,8 @@ func (r *Report) needBackups() {
 // fails, but by backups and by flooding.
 func (k *Checked) valleyFree() bool {
 	levels := levelsOf(k.plan.Fabric)
-	flat := !slices.ContainsFunc(levels, func(l int) bool { return l > 0 })
 	flooded := len(k.plan.Scenario.Dead) > 0 && k.plan.Scenario.FloodAll
-	return !flat && !flooded && k.plan.Table.ValleyFree(levels)
+	return hasLevels(levels) && !flooded && k.plan.Table.ValleyFree(levels)
 }
 
 // withoutBackups is a plan with no backup in its routes.
@@ -149,8 +148,8 @@ func (c *Checker) count(all []*merged, failures int) []Count {
 	return counts
 }
 
-// answer is the report in a sentence.
-func (r *Report) answer() string {
+// answer is the report in a sentence; levels says that the fabric has levels.
+func (r *Report) answer(levels bool) string {
 	first := "no cycle"
 	if n := r.Counts[0].Cycles; n > 0 {
 		first = unit.Count(n, "cycle")
@@ -171,15 +170,28 @@ func (r *Report) answer() string {
 	if r.Clean() {
 		return strings.Join(parts, "; ")
 	}
-	parts = append(parts, r.restsOn()...)
+	parts = append(parts, r.restsOn(levels)...)
 	if n := len(r.Shapes); n < len(r.Cycles) {
 		parts = append(parts, "in "+unit.Count(n, "shape"))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// restsOn says of which routes the cycles are; nil where no route has a backup.
-func (r *Report) restsOn() []string {
+// restsOn says of which routes the cycles are; nil where switches could have backups and have none.
+func (r *Report) restsOn(levels bool) []string {
+	if r.Routing != topo.Backups.String() {
+		text := "by routes of " + r.Routing
+		if r.FileRoutes > 0 {
+			text += " and of the file"
+		}
+		switch flooded := slices.ContainsFunc(r.Shapes, func(s Shape) bool { return s.Flooded }); {
+		case flooded:
+			text += " and by flooding"
+		case levels:
+			text += " that lead down and up again"
+		}
+		return []string{text}
+	}
 	if r.WithoutBackups == nil {
 		return nil
 	}

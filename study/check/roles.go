@@ -51,6 +51,9 @@ func levelsOf(f *topo.Fabric) []int {
 	return levels
 }
 
+// hasLevels reports whether levels differ.
+func hasLevels(levels []int) bool { return slices.Max(levels) > 0 }
+
 // lettersOf is what a name begins with, up to the first character that is no letter.
 func lettersOf(name string) string {
 	if at := strings.IndexFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }); at >= 0 {
