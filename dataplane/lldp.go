@@ -1,8 +1,6 @@
 package dataplane
 
 import (
-	"cmp"
-
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/link/lldp"
@@ -16,8 +14,6 @@ import (
 // LLDP is whether and how a switch speaks LLDP.
 type LLDP struct {
 	Interval unit.Time // between two frames; 0: it does not, and drops what comes
-	// Port is the name of port 0's interface, where that is another than the port's own.
-	Port string
 	// Station says that it is a NIC: it neither bridges nor routes, and says nothing of how its
 	// priorities share the link.
 	Station bool
@@ -32,12 +28,8 @@ func (s *Switch) setLLDP(n unit.Port) {
 	if c.LLDP.Interval == 0 || p.cfg.FacesStack {
 		return
 	}
-	name := p.cfg.Name
-	if n == 0 {
-		name = cmp.Or(c.LLDP.Port, name)
-	}
 	says := lldp.Config{
-		Interval: c.LLDP.Interval, System: c.Name, Port: name, Chassis: c.Ports[0].MAC, MAC: p.cfg.MAC,
+		Interval: c.LLDP.Interval, System: c.Name, Port: p.cfg.Name, Chassis: c.Ports[0].MAC, MAC: p.cfg.MAC,
 		Capabilities: lldp.Bridge, DCBX: lldp.DCBX{PFC: lldp.NewPFC(p.lossless)},
 	}
 	switch {

@@ -88,14 +88,14 @@ const (
 	Acted
 	// Refused says that a system wanted to take an action, but could not. [Refusal]
 	Refused
-	// HostStorm says that a host begins to pause Priority continuously, whatever its buffer holds, and
+	// HostStorm says that a NIC of a host begins to pause Priority continuously, whatever its buffer holds, and
 	// HostStormOver that it stops. [priority group (Port, Priority)]
 	HostStorm
 	HostStormOver
 	// Refreshed says that a pause came for queue (Out, OutPriority) of the period that pauses it
 	// already. [Period; Bytes: how many of them before it are left out]
 	Refreshed
-	// HostSlow says that a host drains what it is sent no faster than Bytes kbit/s from now on, and
+	// HostSlow says that a NIC of a host drains what it is sent no faster than Bytes kbit/s from now on, and
 	// HostSlowOver that it is as fast as its link again. [Port]
 	HostSlow
 	HostSlowOver

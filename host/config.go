@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"softswitch/buffer"
 	"softswitch/host/congestion"
@@ -16,22 +17,13 @@ const Port = roce.Port
 
 // Config is a host's configuration, checked and complete.
 type Config struct {
-	ID         unit.NodeID
-	Name       string
-	MAC        unit.MAC
-	GatewayMAC unit.MAC
-	Address    netip.Addr
-	Rate       unit.Rate // of the link; 0: unlimited
-	// More are the NICs of a host beyond the first, which is above.
-	More     []NIC
-	Lossless unit.PrioritySet
-	// PFCTxOff and PFCRxOff say that it sends no pauses, and that it honours none; PFCRxAll that it honours
-	// those of all priorities, not of its lossless ones alone.
-	PFCTxOff, PFCRxOff, PFCRxAll bool
-	Quanta                       uint16
-	Refresh                      unit.Time
-	// HeedPause says that an 802.3x PAUSE stops all priorities; otherwise it is only counted.
-	HeedPause bool
+	ID   unit.NodeID
+	Name string
+	NIC        // the first, or only one
+	More []NIC // the others
+
+	Quanta  uint16
+	Refresh unit.Time
 	// RxBuffer is the receive buffer of each priority in bytes. XOFF is at three quarters,
 	// XON at half of it.
 	RxBuffer int
@@ -41,8 +33,8 @@ type Config struct {
 	Peers   []Peer
 	// Congestion, unless nil, is what reliable connections do about congestion.
 	Congestion *Congestion
-	Acts       []Act // in order of time
-	LLDP       LLDP
+	Acts       []Act     // in order of time
+	LLDP       unit.Time // between two frames of LLDP; 0: it speaks none, and counts what comes as Other
 	// Bin, unless 0, is the length of the time slots for which arrivals are counted:
 	// see Received.Bins.
 	Bin unit.Time
@@ -58,19 +50,23 @@ type Config struct {
 	Keep int
 }
 
-// NIC is one of several of a host.
+// NIC is what a NIC of a host has of its own.
 type NIC struct {
+	Name       string // of its interface
 	MAC        unit.MAC
 	GatewayMAC unit.MAC
 	Address    netip.Addr // its own, or that of all NICs of the host
 	Rate       unit.Rate  // of its link; 0: unlimited
-	HeedPause  bool
+	Lossless   unit.PrioritySet
+	// PFCTxOff and PFCRxOff say that it sends no pauses, and that it honours none; PFCRxAll that it honours
+	// those of all priorities, not of its lossless ones alone.
+	PFCTxOff, PFCRxOff, PFCRxAll bool
+	// HeedPause says that an 802.3x PAUSE stops all priorities; otherwise it is only counted.
+	HeedPause bool
 }
 
 // NICs are all of a host.
-func (c *Config) NICs() []NIC {
-	return append([]NIC{{c.MAC, c.GatewayMAC, c.Address, c.Rate, c.HeedPause}}, c.More...)
-}
+func (c *Config) NICs() []NIC { return append([]NIC{c.NIC}, c.More...) }
 
 // Flow is a stream of frames of equal length. Times are relative to Start.
 type Flow struct {
@@ -142,20 +138,21 @@ type Peer struct {
 // Bins is the number of time slots for which arrivals are counted.
 const Bins = 40
 
-// Do is what an Act changes in a host's behaviour.
+// Do is what an Act changes in a NIC's behaviour.
 type Do uint8
 
-// The ways in which a host can behave.
+// The ways in which a NIC can behave.
 const (
 	Normal Do = iota // drain at once, stop the storm
-	Slow             // drain the receive buffer at Act.Rate
-	Storm            // pause Act.Priority continuously, whatever the buffer holds
+	Slow             // drain the receive buffers at Act.Rate
+	Storm            // pause Act.Priority continuously, whatever the buffer holds, if the NIC pauses it at all
 )
 
-// Act changes a host's behaviour at a time relative to Start.
+// Act changes the behaviour of a NIC at a time relative to Start.
 type Act struct {
 	At       unit.Time
 	Do       Do
+	NIC      unit.Port // unit.NoPort: all of the host
 	Rate     unit.Rate
 	Priority unit.Priority
 }
@@ -223,7 +220,7 @@ func (c *Config) check() error {
 	case k == nil:
 	case (k.DCQCN == nil) == (k.Timely == nil):
 		return fmt.Errorf("congestion: DCQCN %v, TIMELY %v; valid: one of them", k.DCQCN != nil, k.Timely != nil)
-	case k.CNPPriority >= unit.Priorities || c.Lossless.Has(k.CNPPriority):
+	case k.CNPPriority >= unit.Priorities || slices.ContainsFunc(c.NICs(), func(n NIC) bool { return n.Lossless.Has(k.CNPPriority) }):
 		return fmt.Errorf("congestion: CNPs in priority %d; valid: a lossy priority", k.CNPPriority)
 	case c.Rate == 0:
 		return fmt.Errorf("congestion: the link's rate is unlimited; valid: above 0")
@@ -258,21 +255,21 @@ func (c *Config) checkRC(f *Flow) error {
 	return nil
 }
 
-// honours is the priorities in which the host lets itself be paused.
-func (c *Config) honours() unit.PrioritySet {
+// honours is the priorities in which the NIC lets itself be paused.
+func (n *NIC) honours() unit.PrioritySet {
 	switch {
-	case c.PFCRxOff:
+	case n.PFCRxOff:
 		return 0
-	case c.PFCRxAll:
+	case n.PFCRxAll:
 		return 1<<unit.Priorities - 1
 	}
-	return c.Lossless
+	return n.Lossless
 }
 
-// sends is the priorities that the host may pause.
-func (c *Config) sends() unit.PrioritySet {
-	if c.PFCTxOff {
+// sends is the priorities that the NIC may pause.
+func (n *NIC) sends() unit.PrioritySet {
+	if n.PFCTxOff {
 		return 0
 	}
-	return c.Lossless
+	return n.Lossless
 }

@@ -55,8 +55,8 @@ type departure struct {
 // a receive buffer of 16,000 bytes: XOFF at 12,000, XON at 8,000.
 func testConfig(flows ...Flow) Config {
 	return Config{
-		ID: 9, Name: "h9", MAC: ownMAC, GatewayMAC: gatewayMAC, Address: ownIP, Rate: 100 * mbit,
-		Lossless: 1<<3 | 1<<4, Quanta: 65535, Refresh: ms, RxBuffer: 16_000, Flows: flows, Batch: 8, MaxFrame: 1514, SlotBytes: 2048,
+		ID: 9, Name: "h9", NIC: NIC{MAC: ownMAC, GatewayMAC: gatewayMAC, Address: ownIP, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4},
+		Quanta: 65535, Refresh: ms, RxBuffer: 16_000, Flows: flows, Batch: 8, MaxFrame: 1514, SlotBytes: 2048,
 	}
 }
 

@@ -30,14 +30,10 @@ type Host struct {
 	begins [unit.Priorities][]int32 // all flows in the order in which they begin
 	begun  [unit.Priorities]int     // how many of those have
 	coming unit.PrioritySet         // priorities with flows that have not begun
-	turn   int                      // index of the flow whose turn it is
 	tendAt unit.Time                // until then tend need not look at the active flows
 	// patience is how late a frame may be, because of a late driver or while all other flows take their
 	// turn on the wire, without costing its flow its rate: a flow slower than the wire may catch up.
 	patience unit.Time
-
-	drain    unit.Rate // of each receive buffer; 0: at once
-	storming unit.PrioritySet
 
 	requesters map[uint32]int32 // indices of flows, by number
 	responders map[uint32]int32 // and of peers
@@ -175,7 +171,7 @@ func New(cfg Config) (*Host, error) {
 	for i, n := range cfg.NICs() {
 		h.nics = append(h.nics, nic{NIC: n, n: unit.Port(i)})
 		h.nics[i].wire.AtOnce = buffer.UsualAtOnce
-		h.nics[i].lldp = newLLDP(&cfg, &n, i)
+		h.nics[i].lldp = newLLDP(&cfg, &n)
 	}
 	h.patience = lateMax*cfg.Granularity + unit.Time(len(cfg.Flows)-1)*cfg.Rate.FrameTime(cfg.MaxFrame)
 	for i, f := range cfg.Flows {
@@ -234,7 +230,7 @@ func (h *Host) Start(at unit.Time) {
 // Stop ends all flows until the next Start; counts stay.
 func (h *Host) Stop() { h.stopped = true }
 
-// Do changes the host's behaviour now.
+// Do changes the behaviour of NICs now.
 func (h *Host) Do(now unit.Time, a Act) {
 	h.now = now
 	h.act(a)
@@ -293,7 +289,7 @@ func (h *Host) SetLink(now unit.Time, p unit.Port, up bool) {
 		}
 	}
 	if up && !n.wasUp && now > 0 {
-		n.toSend = h.cfg.sends()
+		n.toSend = n.sends()
 	}
 	h.wasUp, n.wasUp = h.wasUp || up, n.wasUp || up
 	if up {
@@ -310,7 +306,7 @@ func (h *Host) SetLink(now unit.Time, p unit.Port, up bool) {
 		if n.paused.Has(c) {
 			h.endPause(n, c, event.Expired)
 		}
-		if up && (n.rx[c].xoff || h.storming.Has(c)) {
+		if up && (n.rx[c].xoff || n.storming.Has(c)) {
 			n.toSend.Add(c)
 		}
 	}
@@ -389,43 +385,49 @@ func (h *Host) act(a Act) {
 	if len(h.nics) > 1 { // the one that carries it out is awake
 		h.wakeAll()
 	}
-	h.drainAll()
-	switch a.Do {
-	case Slow:
-		h.drain = a.Rate
-		h.event(event.Event{Type: event.HostSlow, Bytes: int32(min(a.Rate/1000, math.MaxInt32))})
-	case Storm:
-		if !h.storming.Has(a.Priority) {
-			h.event(event.Event{Type: event.HostStorm, Priority: a.Priority})
+	for i := range h.nics {
+		if a.NIC == unit.NoPort || a.NIC == unit.Port(i) {
+			h.behave(&h.nics[i], a)
 		}
-		h.storming.Add(a.Priority)
-		for i := range h.nics {
-			h.nics[i].toSend.Add(a.Priority)
-		}
-	case Normal:
-		if h.drain > 0 {
-			h.event(event.Event{Type: event.HostSlowOver})
-		}
-		h.drain = 0
-		for c := range unit.Priority(unit.Priorities) {
-			if h.storming.Has(c) {
-				h.event(event.Event{Type: event.HostStormOver, Priority: c})
-			}
-		}
-		for i := range h.nics {
-			h.nics[i].toSend |= h.storming
-		}
-		h.storming = 0
 	}
-	h.drainAll()
 }
 
-// drainAll drains all receive buffers up to now.
-func (h *Host) drainAll() {
-	for i := range h.nics {
-		for c := range unit.Priority(unit.Priorities) {
-			h.drained(&h.nics[i], c)
+// behave carries out an act at a NIC.
+func (h *Host) behave(n *nic, a Act) {
+	h.drainAll(n)
+	switch a.Do {
+	case Slow:
+		n.drain = a.Rate
+		h.eventAt(n, event.Event{Type: event.HostSlow, Bytes: int32(min(a.Rate/1000, math.MaxInt32))})
+	case Storm:
+		if !n.sends().Has(a.Priority) {
+			return
 		}
+		if !n.storming.Has(a.Priority) {
+			h.eventAt(n, event.Event{Type: event.HostStorm, Priority: a.Priority})
+		}
+		n.storming.Add(a.Priority)
+		n.toSend.Add(a.Priority)
+	case Normal:
+		if n.drain > 0 {
+			h.eventAt(n, event.Event{Type: event.HostSlowOver})
+		}
+		n.drain = 0
+		for c := range unit.Priority(unit.Priorities) {
+			if n.storming.Has(c) {
+				h.eventAt(n, event.Event{Type: event.HostStormOver, Priority: c})
+			}
+		}
+		n.toSend |= n.storming
+		n.storming = 0
+	}
+	h.drainAll(n)
+}
+
+// drainAll drains all receive buffers of a NIC up to now.
+func (h *Host) drainAll(n *nic) {
+	for c := range unit.Priority(unit.Priorities) {
+		h.drained(n, c)
 	}
 }
 

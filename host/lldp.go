@@ -7,24 +7,18 @@ import (
 	"softswitch/unit"
 )
 
-// LLDP is whether and how a host tells the switches of itself.
-type LLDP struct {
-	Interval unit.Time // between two frames; 0: it does not, and counts what comes as Other
-	Ports    []string  // the names of its interfaces, by NIC
-}
-
 // usualRoCE is the priority of the code point that frames of RoCEv2 usually have, 26: see DSCP.
 const usualRoCE = 3
 
 // newLLDP makes the agent of a host's NIC, nil without LLDP. It says which priorities are lossless, and
 // nothing of how they share the link: its flows take turns.
-func newLLDP(c *Config, n *NIC, at int) *lldp.Agent {
-	if c.LLDP.Interval == 0 {
+func newLLDP(c *Config, n *NIC) *lldp.Agent {
+	if c.LLDP == 0 {
 		return nil
 	}
 	return lldp.New(lldp.Config{
-		Interval: c.LLDP.Interval, System: c.Name, Port: c.LLDP.Ports[at], Chassis: c.MAC, MAC: n.MAC,
-		Capabilities: lldp.Station, DCBX: lldp.DCBX{PFC: lldp.NewPFC(c.Lossless), RoCE: lldp.NewRoCE(usualRoCE, c.Lossless)},
+		Interval: c.LLDP, System: c.Name, Port: n.Name, Chassis: c.MAC, MAC: n.MAC,
+		Capabilities: lldp.Station, DCBX: lldp.DCBX{PFC: lldp.NewPFC(n.Lossless), RoCE: lldp.NewRoCE(usualRoCE, n.Lossless)},
 	})
 }
 

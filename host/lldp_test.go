@@ -12,7 +12,7 @@ import (
 // disagree; without the key both are nothing to it.
 func TestLLDP(t *testing.T) {
 	c := testConfig(flow(0, 3, 100*mbit))
-	c.LLDP = LLDP{Interval: unit.Second, Ports: []string{"eth0"}}
+	c.LLDP, c.NIC.Name = unit.Second, "eth0"
 	h := newTestHost(t, c)
 	h.take()
 	h.Start(h.now)

@@ -13,6 +13,7 @@ type nic struct {
 	NIC
 	n     unit.Port
 	up    bool
+	turn  int  // index of the flow from which on the next that leaves by it is looked for
 	wasUp bool // its link has been up
 	wire  pacer.Wire
 	lldp  *lldp.Agent // nil if it does not speak LLDP
@@ -20,6 +21,8 @@ type nic struct {
 	paused      unit.PrioritySet
 	pausedUntil [unit.Priorities]unit.Time // of priorities in paused
 	rx          [unit.Priorities]rxBuffer
+	drain       unit.Rate        // of each of them; 0: at once
+	storming    unit.PrioritySet // paused whatever rx holds
 	toSend      unit.PrioritySet // priorities for which to send a pause or resume frame
 
 	owing  [unit.Priorities]list // of peers to answer
@@ -42,18 +45,31 @@ type Carried struct {
 	RxBytes  uint64 `json:"rx_bytes"`
 }
 
-// NICState is one of a host's NICs.
+// NICState is one of a host's NICs. Arrays are by priority.
 type NICState struct {
 	Up bool `json:"up"`
 	Carried
 	Counters Counters `json:"counters"`
+	// RxBuffer is what the receive buffer holds, in bytes, since a frame came or something was sent last.
+	RxBuffer [unit.Priorities]int `json:"rx_buffer"`
+	// Drain is the rate of a NIC that is slow, 0 of others; Storming are the priorities that it pauses
+	// without end, nil for none.
+	Drain    unit.Rate `json:"drain_bps,omitempty"`
+	Storming []int     `json:"storming,omitempty"`
 }
 
 // NICs reports the state of each NIC.
 func (h *Host) NICs() []NICState {
 	out := make([]NICState, len(h.nics))
 	for i := range h.nics {
-		out[i] = NICState{h.nics[i].up, h.nics[i].carried, h.nics[i].count}
+		n := &h.nics[i]
+		out[i] = NICState{Up: n.up, Carried: n.carried, Counters: n.count, Drain: n.drain}
+		if n.storming != 0 {
+			out[i].Storming = n.storming.List()
+		}
+		for c := range n.rx {
+			out[i].RxBuffer[c] = int(n.rx[c].fill / (8 * bit))
+		}
 	}
 	return out
 }

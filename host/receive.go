@@ -36,7 +36,7 @@ func (h *Host) Parse(f *buffer.Frame) {
 		i.Kind = controlKind(f.Data)
 		return
 	}
-	if h.cfg.LLDP.Interval > 0 && lldp.Is(f.Data) {
+	if h.cfg.LLDP > 0 && lldp.Is(f.Data) {
 		i.Kind = kindLLDP
 		return
 	}
@@ -118,7 +118,7 @@ func (h *Host) receivePause(n *nic, b []byte) {
 		panic("host: a frame that parsed as PFC no longer does: " + err.Error())
 	}
 	h.wake(n)
-	honours := h.cfg.honours()
+	honours := n.honours()
 	for c := range unit.Priority(unit.Priorities) {
 		switch {
 		case !pf.Enable.Has(c) || !honours.Has(c):
@@ -273,7 +273,7 @@ func (h *Host) receiver(number uint32, c unit.Priority) *receiver {
 
 // store adds so many bytes to the receive buffer of a priority; false if they do not fit.
 func (h *Host) store(n *nic, c unit.Priority, bytes int) bool {
-	if h.drain == 0 {
+	if n.drain == 0 {
 		return true
 	}
 	h.drained(n, c)
@@ -283,7 +283,7 @@ func (h *Host) store(n *nic, c unit.Priority, bytes int) bool {
 		return false
 	}
 	b.fill += add
-	if !b.xoff && b.fill >= h.level(3, 4) && h.cfg.sends().Has(c) {
+	if !b.xoff && b.fill >= h.level(3, 4) && n.sends().Has(c) {
 		b.xoff = true
 		n.toSend.Add(c)
 	}
@@ -296,10 +296,10 @@ func (h *Host) store(n *nic, c unit.Priority, bytes int) bool {
 func (h *Host) drained(n *nic, c unit.Priority) {
 	b := &n.rx[c]
 	// Compare before multiplying: after a long idle time the product overflows.
-	if h.drain == 0 || int64(h.now-b.at) > b.fill/int64(h.drain) {
+	if n.drain == 0 || int64(h.now-b.at) > b.fill/int64(n.drain) {
 		b.fill = 0
 	} else {
-		b.fill -= int64(h.drain) * int64(h.now-b.at)
+		b.fill -= int64(n.drain) * int64(h.now-b.at)
 	}
 	b.at = h.now
 	if b.xoff && b.fill <= h.level(1, 2) {

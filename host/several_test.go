@@ -2,6 +2,7 @@ package host
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 
 	"softswitch/buffer"
@@ -19,11 +20,19 @@ type several struct {
 	log []event.Event
 }
 
-// newSeveral makes a host with two NICs, of one address unless second is another, and starts it with
+// newSeveral makes a host with two NICs, which differ in nothing but their addresses, and starts it with
 // both links up.
 func newSeveral(t *testing.T, second netip.Addr, c Config) *several {
 	t.Helper()
-	c.More = []NIC{{MAC: c.MAC, GatewayMAC: c.GatewayMAC, Address: second, Rate: c.Rate}}
+	other := c.NIC
+	other.Address = second
+	return newDiffering(t, other, c)
+}
+
+// newDiffering makes a host with a second NIC, and starts it with both links up.
+func newDiffering(t *testing.T, second NIC, c Config) *several {
+	t.Helper()
+	c.More = []NIC{second}
 	m, err := New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +107,30 @@ func TestFailover(t *testing.T) {
 	}
 }
 
+// TestTurnsOfNICs: flows take turns at the NIC by which they leave, whatever others do at another one.
+func TestTurnsOfNICs(t *testing.T) {
+	var flows []Flow
+	for i, nic := range []unit.Port{0, 1, 1, 0, 1, 1} {
+		f := flow(uint32(i), 3, 0)
+		f.NIC = nic
+		flows = append(flows, f)
+	}
+	h := newSeveral(t, netip.MustParseAddr("10.0.1.1"), testConfig(flows...))
+	h.run(20 * ms)
+	least, most := map[unit.Port]uint64{}, map[unit.Port]uint64{}
+	for _, s := range h.Senders() {
+		if n, ok := least[s.NIC]; !ok || s.Frames < n {
+			least[s.NIC] = s.Frames
+		}
+		most[s.NIC] = max(most[s.NIC], s.Frames)
+	}
+	for nic := range most {
+		if most[nic] == 0 || most[nic]-least[nic] > 1 {
+			t.Errorf("flows of NIC %d sent %d to %d frames; want turns", nic, least[nic], most[nic])
+		}
+	}
+}
+
 // TestPauseOfOneNIC: a pause stops the flows of the NIC that gets it, and the log says which one that is.
 func TestPauseOfOneNIC(t *testing.T) {
 	a, b := flow(1, 3, 10*mbit), flow(2, 3, 10*mbit)
@@ -128,7 +161,7 @@ func TestPauseOfOneNIC(t *testing.T) {
 // TestSlowNICs: the receive buffer of each NIC fills by itself, and pauses its own link.
 func TestSlowNICs(t *testing.T) {
 	h := newSeveral(t, ownIP, testConfig())
-	h.Do(h.now, Act{Do: Slow, Rate: mbit})
+	h.Do(h.now, Act{Do: Slow, NIC: unit.NoPort, Rate: mbit})
 	for i := range uint64(13) {
 		h.receive(1, arrival(3, 5, i, 1000))
 	}
@@ -139,6 +172,89 @@ func TestSlowNICs(t *testing.T) {
 	}
 	if r := h.Receivers()[0]; r.Frames != 13 || nics[1].RxFrames != 13 {
 		t.Errorf("%d frames came, %d by NIC 1; want 13", r.Frames, nics[1].RxFrames)
+	}
+}
+
+// TestMisbehavingNIC: an act of one NIC changes nothing at the other one, and the log says at which it is.
+func TestMisbehavingNIC(t *testing.T) {
+	h := newSeveral(t, ownIP, testConfig())
+	h.log = nil
+	h.Do(h.now, Act{Do: Slow, NIC: 0, Rate: mbit})
+	h.Do(h.now, Act{Do: Storm, NIC: 1, Priority: 4})
+	for i := range uint64(13) {
+		h.receive(1, arrival(3, 5, i, 1000)) // by the one that is not slow
+	}
+	h.run(ms)
+	h.wantPauses(3, 0, 0)
+	h.wantPauses(4, 0, 1)
+	for i := range uint64(13) {
+		h.receive(0, arrival(3, 5, 13+i, 1000))
+	}
+	h.run(ms)
+	h.wantPauses(3, 1, 0)
+	h.Do(h.now, Act{Do: Normal, NIC: 0})
+	h.run(ms)
+	h.wantBehaviour(event.HostSlow, 0, event.HostStorm, 1, event.HostSlowOver, 0)
+	h.Do(h.now, Act{Do: Normal, NIC: unit.NoPort})
+	h.run(ms)
+	h.wantBehaviour(event.HostSlow, 0, event.HostStorm, 1, event.HostSlowOver, 0, event.HostStormOver, 1)
+	if n := h.NICs()[1].Counters.TxResume[4]; n != 1 {
+		t.Errorf("NIC 1 resumed %d times after its storm, want once", n)
+	}
+}
+
+// TestPFCOfANIC: each NIC pauses, and honours, its own priorities in its own way; a storm of the host is one
+// of the NICs that pause.
+func TestPFCOfANIC(t *testing.T) {
+	c := testConfig()
+	silent := c.NIC
+	silent.Lossless, silent.PFCTxOff = 1<<5, true
+	h := newDiffering(t, silent, c)
+	for p := range unit.Port(2) {
+		for _, priority := range []unit.Priority{3, 5} {
+			h.receive(p, pfc(priority, 65535))
+		}
+	}
+	nics := h.NICs()
+	for p, want := range []unit.Priority{3, 5} {
+		if k := &nics[p].Counters; k.RxPause[want] != 1 || k.RxPause[8-want] != 0 {
+			t.Errorf("NIC %d honoured pauses %v, want one of priority %d and no other", p, k.RxPause, want)
+		}
+	}
+	h.Do(h.now, Act{Do: Slow, NIC: unit.NoPort, Rate: mbit})
+	h.Do(h.now, Act{Do: Storm, NIC: unit.NoPort, Priority: 5})
+	for i := range uint64(13) {
+		h.receive(1, arrival(5, 5, i, 1000))
+	}
+	h.run(ms)
+	h.wantPauses(5, 0, 0)
+	h.Do(h.now, Act{Do: Storm, NIC: unit.NoPort, Priority: 3})
+	h.run(ms)
+	h.wantPauses(3, 1, 0)
+}
+
+// wantPauses checks how often each NIC paused a priority.
+func (h *several) wantPauses(c unit.Priority, want ...uint64) {
+	h.t.Helper()
+	for p, n := range h.NICs() {
+		if got := n.Counters.TxPause[c]; got != want[p] {
+			h.t.Errorf("NIC %d paused priority %d %d times, want %d", p, c, got, want[p])
+		}
+	}
+}
+
+// wantBehaviour checks what the log says of how NICs behave: pairs of a type and a NIC.
+func (h *several) wantBehaviour(want ...any) {
+	h.t.Helper()
+	var got []any
+	for _, e := range h.log {
+		switch e.Type {
+		case event.HostSlow, event.HostSlowOver, event.HostStorm, event.HostStormOver:
+			got = append(got, e.Type, int(e.Port))
+		}
+	}
+	if !slices.Equal(got, want) {
+		h.t.Errorf("%v, want %v", got, want)
 	}
 }
 

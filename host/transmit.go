@@ -144,12 +144,12 @@ func (h *Host) pick(n *nic) *sender {
 	if !h.started || h.stopped {
 		return nil
 	}
-	first, _ := slices.BinarySearch(h.active, int32(h.turn))
+	first, _ := slices.BinarySearch(h.active, int32(n.turn))
 	for i := range h.active {
 		k := h.active[(first+i)%len(h.active)]
 		s := &h.flows[k]
 		if s.nic == n.n && s.due <= h.now && !n.paused.Has(s.Priority) && h.mayStill(s) {
-			h.turn = int(k) + 1
+			n.turn = int(k) + 1
 			return s
 		}
 	}
@@ -232,7 +232,7 @@ func (h *Host) transmitPauses(n *nic, fs []*buffer.Frame) (k int) {
 		n.toSend &^= 1 << c
 		f.Data, f.Len = f.Data[:pfcframe.Len], pfcframe.Len
 		b := &n.rx[c]
-		on := b.xoff || h.storming.Has(c)
+		on := b.xoff || n.storming.Has(c)
 		pf := pfcframe.Frame{Src: n.MAC.Bytes(), Enable: 1 << c}
 		e := event.Event{Type: event.ResumeSent, Priority: c}
 		switch {
@@ -268,8 +268,8 @@ func (h *Host) pauseDeadlines(n *nic) unit.Time {
 			continue
 		}
 		h.drained(n, c)
-		if b.xoff && h.drain > 0 {
-			over, drain := b.fill-h.level(1, 2), int64(h.drain)
+		if b.xoff && n.drain > 0 {
+			over, drain := b.fill-h.level(1, 2), int64(n.drain)
 			next = min(next, h.now+unit.Time((over+drain-1)/drain))
 		}
 		switch {

@@ -55,12 +55,8 @@ func (r *Run) collect(st *netnslab.State) error {
 		snap, ok := ask[observe.Host](r, st, h.Name)
 		if ok {
 			rec.Host = &snap
-			for i, port := range h.Ports() {
-				l := snap.Link
-				if len(snap.NICs) > 0 {
-					l = snap.NICs[i].Link
-				}
-				r.distrust(h.Name, port.Name, l)
+			for _, n := range snap.NICs {
+				r.distrust(h.Name, n.Name, n.Link)
 			}
 			r.starved(h.Name, snap.Live)
 			r.leftOut(h.Name, snap.Sent)

@@ -96,7 +96,7 @@ func takes(p *scenario.Plan, h topo.Hop) unit.Rate {
 	port := p.Fabric.Nodes[h.Node].Ports[h.Out]
 	rate := p.Scenario.Links[port.Link].Rate
 	for _, e := range p.Scenario.Events {
-		if e.Do == scenario.Slow && e.Node == port.Peer.Node && (e.For == 0 || 2*e.For >= p.Scenario.Duration) {
+		if e.Do == scenario.Slow && e.Node == port.Peer.Node && e.AtNIC(port.Peer.Port) && (e.For == 0 || 2*e.For >= p.Scenario.Duration) {
 			rate = min(rate, e.Rate)
 		}
 	}

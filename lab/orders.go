@@ -7,11 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"softswitch/detect/catalog"
 	"softswitch/internal/control"
+	"softswitch/internal/lists"
 	"softswitch/internal/safefile"
+	"softswitch/internal/strictyaml"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/client"
@@ -285,7 +288,8 @@ func (o Orders) BoundStorms(ctx context.Context, budget unit.Time) error {
 	return o.configure(func(s *config.Switch) { s.PFC.StormBudget = &budget })
 }
 
-// Storm makes hosts pause a priority without end.
+// Storm makes hosts pause a priority without end. HOST:INTERFACE names one NIC, a host all of its NICs; so
+// in Slow and Normal.
 func (o Orders) Storm(ctx context.Context, priority int, hosts ...string) error {
 	return o.act(ctx, hosts, config.Act{Do: "storm", Priority: priority})
 }
@@ -300,13 +304,58 @@ func (o Orders) Normal(ctx context.Context, hosts ...string) error {
 	return o.act(ctx, hosts, config.Act{Do: "normal"})
 }
 
-// act changes the behaviour of hosts.
-func (o Orders) act(ctx context.Context, hosts []string, a config.Act) error {
+// act changes the behaviour of hosts, or of single NICs. All is found before anything changes.
+func (o Orders) act(ctx context.Context, names []string, a config.Act) error {
+	var hosts []string
+	nics := map[string][]string{} // interfaces by host, "" for all of its NICs
+	for _, name := range names {
+		host, nic, _ := strings.Cut(name, ":")
+		if nics[host] == nil {
+			hosts = append(hosts, host)
+		}
+		nics[host] = append(nics[host], nic)
+	}
 	to, err := o.hosts(hosts, func(st *netnslab.State, names []string) ([]netnslab.NodeState, error) { return Pick(st, names, "host") })
 	if err != nil {
 		return err
 	}
-	return tell(ctx, to, func(e control.Endpoint) error { return client.Act(e, a) })
+	acts := map[string][]config.Act{}
+	for _, e := range to {
+		if nics[e.Name] == nil {
+			acts[e.Name] = []config.Act{a}
+		}
+		for _, nic := range nics[e.Name] {
+			one := a
+			if nic != "" {
+				if one.NIC, err = nicOf(e, nic); err != nil {
+					return err
+				}
+			}
+			acts[e.Name] = append(acts[e.Name], one)
+		}
+	}
+	return tell(ctx, to, func(e control.Endpoint) error {
+		for _, one := range acts[e.Name] {
+			if err := client.Act(e, one); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// nicOf is the number of the NIC of a host with this interface.
+func nicOf(e control.Endpoint, name string) (*int, error) {
+	h, err := client.Stats[observe.Host](e)
+	if err != nil {
+		return nil, fmt.Errorf("host %s: %w", e.Name, err)
+	}
+	all := lists.Map(h.NICs, func(n observe.HostNIC) string { return n.Name })
+	i := slices.Index(all, name)
+	if i < 0 {
+		return nil, fmt.Errorf("host %s has no NIC %q%s; it has: %s", e.Name, name, strictyaml.DidYouMean(name, all), strings.Join(all, ", "))
+	}
+	return &i, nil
 }
 
 // tell tells nodes something. The error names those that refused.

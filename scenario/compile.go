@@ -439,7 +439,7 @@ func (p *Plan) flow(f Flow, path Path) config.Flow {
 }
 
 // acts returns the misbehaviours of host i. One with a For is followed by a return to
-// normal, which ends all misbehaviours of the host.
+// normal, which ends all misbehaviours of the NICs that it is of.
 func (p *Plan) acts(i int) (acts []config.Act) {
 	add := func(at unit.Time, a config.Act) {
 		a.At = at
@@ -449,16 +449,17 @@ func (p *Plan) acts(i int) (acts []config.Act) {
 		if e.Node != i {
 			continue
 		}
+		nic := p.number(i, e.NIC)
 		switch e.Do {
 		case Storm:
-			add(e.At, config.Act{Do: "storm", Priority: int(e.Priority)})
+			add(e.At, config.Act{Do: "storm", NIC: nic, Priority: int(e.Priority)})
 		case Slow:
-			add(e.At, config.Act{Do: "slow", Rate: e.Rate})
+			add(e.At, config.Act{Do: "slow", NIC: nic, Rate: e.Rate})
 		case Normal:
-			add(e.At, config.Act{Do: "normal"})
+			add(e.At, config.Act{Do: "normal", NIC: nic})
 		}
 		if e.For > 0 && (e.Do == Storm || e.Do == Slow) {
-			add(e.At+e.For, config.Act{Do: "normal"})
+			add(e.At+e.For, config.Act{Do: "normal", NIC: nic})
 		}
 	}
 	slices.SortStableFunc(acts, func(a, b config.Act) int { return cmp.Compare(a.At, b.At) })

@@ -163,7 +163,7 @@ func TestCompile(t *testing.T) {
 	if fmt.Sprint(h1.GatewayMAC, h1.Address, h1.Gateway) != "02:00:00:01:00:00 10.100.0.2/24 10.100.0.1" {
 		t.Errorf("h1-0 is %+v", h1)
 	}
-	if got := fmt.Sprint(h2.Acts); got != "[{1ms storm 0 4} {3ms normal 0 0} {5ms normal 0 0} {2s slow 1Mbit/s 0}]" {
+	if got := fmt.Sprint(h2.Acts); got != "[{1ms storm <nil> 0 4} {3ms normal <nil> 0 0} {5ms normal <nil> 0 0} {2s slow <nil> 1Mbit/s 0}]" {
 		t.Errorf("acts of h2-0: %s", got)
 	}
 	var line []string

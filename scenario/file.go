@@ -315,8 +315,11 @@ type fileEvent struct {
 	Link string `yaml:"link" schema:"link"`
 	// Switch that dies or freezes.
 	Switch string `yaml:"switch" schema:"switch"`
-	// Host that misbehaves.
+	// Host that misbehaves, at all of its NICs unless the key nic names one; a storm comes from those of
+	// them that pause Priority.
 	Host string `yaml:"host" schema:"host"`
+	// NIC of Host that misbehaves alone, by its number: 0 is eth0.
+	NIC *int `yaml:"nic" schema:"0..15"`
 	// From is the end of Link that the frame comes from.
 	From string `yaml:"from" schema:"node"`
 	// Priority that a storm pauses; it must be lossless.

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 
 	"softswitch/buffer"
@@ -16,6 +17,15 @@ func (s *Scenario) XOFF(e topo.End) int {
 		return n
 	}
 	return *s.Buffer.XOFF
+}
+
+// HasHeadroom is the headroom of each priority group at an end of a link, in bytes: of a switch's port
+// XOFF, of a host its part of the receive buffer.
+func (s *Scenario) HasHeadroom(e topo.End) int {
+	if s.Fabric.Nodes[e.Node].Kind == topo.Switch {
+		return s.XOFF(e)
+	}
+	return cmp.Or(s.headroom(e), s.RxBuffer) / rxShare
 }
 
 // headroom is what Headrooms has of an end.
@@ -159,10 +169,30 @@ func (s *Scenario) end(e topo.End, cell int) (end config.Shortage, needs int) {
 // warnPools tells of switches whose pool of headroom is less than all groups can need, those that
 // are alike in one line.
 func (p *parser) warnPools(s *Scenario) {
-	if s.Buffer.HeadroomPool == nil {
-		return
+	short := s.poolsShort()
+	for _, text := range short.Keys {
+		who := short.Of[text][0]
+		if more := len(short.Of[text]) - 1; more > 0 {
+			who = fmt.Sprintf("%s and %s", who, unit.Count(more, "more switch"))
+		}
+		s.Warnings = append(s.Warnings, p.At("buffer.headroom_pool", who+": "+text).String())
 	}
-	var short lists.Groups[string, string] // names of switches
+}
+
+// PoolsShort are the names of the switches whose pool of headroom is less than all groups can need.
+func (s *Scenario) PoolsShort() (names []string) {
+	short := s.poolsShort()
+	for _, text := range short.Keys {
+		names = append(names, short.Of[text]...)
+	}
+	return names
+}
+
+// poolsShort are the names of these switches, by the text that says by how much.
+func (s *Scenario) poolsShort() (short lists.Groups[string, string]) {
+	if s.Buffer.HeadroomPool == nil {
+		return short
+	}
 	for i, n := range s.Fabric.Nodes[:s.Fabric.Switches()] {
 		sw := config.Switch{Buffer: s.Buffer, PFC: s.PFC}
 		for j := range n.Ports {
@@ -174,11 +204,5 @@ func (p *parser) warnPools(s *Scenario) {
 			short.Add(text, n.Name)
 		}
 	}
-	for _, text := range short.Keys {
-		who := short.Of[text][0]
-		if more := len(short.Of[text]) - 1; more > 0 {
-			who = fmt.Sprintf("%s and %s", who, unit.Count(more, "more switch"))
-		}
-		s.Warnings = append(s.Warnings, p.At("buffer.headroom_pool", who+": "+text).String())
-	}
+	return short
 }

@@ -21,7 +21,7 @@ func TestLLDP(t *testing.T) {
 			t.Fatal(err)
 		}
 		sw, h := p.Switches[0].Build(nil, 1, 0), p.Hosts[1].Build(1, 0)
-		if sw.LLDP.Interval != want || h.LLDP.Interval != want || want > 0 && h.LLDP.Ports[0] != "eth0" {
+		if sw.LLDP.Interval != want || h.LLDP != want || h.NIC.Name != "eth0" {
 			t.Errorf("%q: switch %+v, host %+v, want %v", lldp, sw.LLDP, h.LLDP, want)
 		}
 	}

@@ -24,9 +24,9 @@ var eventCases = []schema.Case{
 	{Is: string(Kill), Must: []string{"switch"}, Text: "The switch dies and does not come back."},
 	{Is: string(Stop), Must: []string{"switch"}, Text: "The switch freezes: its links stay up, and it reads and sends nothing."},
 	{Is: string(Continue), Must: []string{"switch"}, Text: "The switch goes on from where it stopped."},
-	{Is: string(Storm), Must: []string{"host"}, May: []string{"priority", "for"}, Text: "The host pauses the priority without end, whatever its buffer holds."},
-	{Is: string(Slow), Must: []string{"host", "rate"}, May: []string{"for"}, Text: "The host's receiver drains at `rate`."},
-	{Is: string(Normal), Must: []string{"host"}, Text: "The host behaves again."},
+	{Is: string(Storm), Must: []string{"host"}, May: []string{"nic", "priority", "for"}, Text: "The host pauses the priority without end, whatever its buffer holds."},
+	{Is: string(Slow), Must: []string{"host", "rate"}, May: []string{"nic", "for"}, Text: "The host's receiver drains at `rate`."},
+	{Is: string(Normal), Must: []string{"host"}, May: []string{"nic"}, Text: "The host behaves again."},
 	{Is: string(Lose), Must: []string{"link", "from", "nth"}, Text: "The nth control frame (PFC, a message of a detector) from then on is lost on the link."},
 	{Is: string(Forge), Must: []string{"link", "from", "frame"}, Text: "A frame appears on the link as if that node had sent it."},
 	{Is: string(Replay), Must: []string{"link", "from", "nth"}, May: []string{"back", "flip"}, Text: "A control frame that the node sent into the link before, one of the last 64, appears there again, or comes back to it."},
@@ -55,7 +55,7 @@ func (p *parser) events(s *Scenario, events []fileEvent) (out []Event) {
 			continue
 		}
 		if ev.Do == Slow {
-			p.warnFast(s, path+".rate", ev.Node, ev.Rate)
+			p.warnFast(s, path+".rate", ev.Node, ev.NIC, ev.Rate)
 		}
 		if ev.Do == Storm {
 			p.checkStorm(s, path, ev)
@@ -110,7 +110,7 @@ func (p *parser) keys(path, do string, must, may []string) bool {
 			ok = false
 		}
 	}
-	for _, key := range []string{"link", "switch", "host", "from", "priority", "rate", "for", "nth", "frame", "back", "flip"} {
+	for _, key := range []string{"link", "switch", "host", "nic", "from", "priority", "rate", "for", "nth", "frame", "back", "flip"} {
 		if p.Has(path+"."+key) && !slices.Contains(must, key) && !slices.Contains(may, key) {
 			p.Faultf(path+"."+key, "%s has no such key; its keys are %s", do, strings.Join(append(append([]string{"at", "do"}, must...), may...), ", "))
 			ok = false
@@ -129,7 +129,11 @@ func (p *parser) event(path string, e fileEvent) (ev Event) {
 		ev.Node, _ = p.node(path+".switch", e.Switch, "switch")
 	}
 	if p.Has(path + ".host") {
-		ev.Node, _ = p.node(path+".host", e.Host, "host")
+		known := false
+		ev.Node, known = p.node(path+".host", e.Host, "host")
+		if ev.NIC = named(e.NIC); known {
+			p.namedNIC(path+".nic", ev.NIC, &p.fabric.Nodes[ev.Node])
+		}
 	}
 	if p.Has(path+".from") && linked {
 		ev.Node = p.linkEnd(path+".from", e.From, ev.Link)

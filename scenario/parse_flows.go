@@ -37,7 +37,7 @@ func (p *parser) flows(s *Scenario, flows []fileFlow) (out []Flow) {
 			p.way(ways, s, path, f, flow)
 		}
 		for _, flow := range all {
-			if p.warnFast(s, path+".rate", flow.From, unit.Rate(flow.Rate)) {
+			if p.warnFast(s, path+".rate", flow.From, flow.NIC, unit.Rate(flow.Rate)) {
 				break // one of the entry says it
 			}
 		}
@@ -47,11 +47,16 @@ func (p *parser) flows(s *Scenario, flows []fileFlow) (out []Flow) {
 }
 
 // warnFast warns of a rate that is more than the link of a host has, and reports whether it does.
-func (p *parser) warnFast(s *Scenario, path string, host int, rate unit.Rate) bool {
-	if p.fabric == nil || len(p.fabric.Nodes[host].Ports) == 0 {
+func (p *parser) warnFast(s *Scenario, path string, host int, nic unit.Port, rate unit.Rate) bool {
+	if p.fabric == nil {
 		return false
 	}
-	has := s.Links[p.fabric.Nodes[host].Ports[0].Link].Rate
+	has := unit.Rate(0)
+	for i, port := range p.fabric.Nodes[host].Ports {
+		if nic == unit.NoPort || nic == unit.Port(i) {
+			has = max(has, s.Links[port.Link].Rate)
+		}
+	}
 	if has == 0 || rate <= has {
 		return false
 	}

@@ -16,7 +16,8 @@ import (
 type filePort struct {
 	// Link, or a list of links.
 	Link strictyaml.Some[string] `yaml:"link" schema:"link,required"`
-	// At is the node whose ports these are, if they are not those at both ends.
+	// At is the node whose ports these are, if they are not those at both ends. Of a host with several
+	// NICs it is the NIC at Link.
 	At string `yaml:"at" schema:"node"`
 	// Lossless overrides pfc.lossless: the priorities whose frames are lossless if they come in by
 	// the port, and in which it sends and honours pauses.
@@ -92,8 +93,7 @@ func (s *Scenario) Lossless() []int {
 // and the far end honours them.
 func (s *Scenario) Pauses(e topo.End, c unit.Priority) bool {
 	far := s.Fabric.Nodes[e.Node].Ports[e.Port].Peer
-	return slices.Contains(s.LosslessAt(e), int(c)) && s.port(e).PFC != config.PFCRx &&
-		config.Honours(s.port(far).PFC, s.LosslessAt(far), c)
+	return s.sends(e, c) && config.Honours(s.port(far).PFC, s.LosslessAt(far), c)
 }
 
 // ports reads what ports have of their own.
@@ -150,9 +150,6 @@ func (p *parser) priorities(path string, list []int) {
 func (p *parser) port(path string, f filePort, e topo.End, to *Port) {
 	n := p.fabric.Nodes[e.Node]
 	if n.Kind != topo.Switch {
-		if len(n.Ports) > 1 && (f.Lossless != nil || f.PFC != "") {
-			p.Faultf(path, "%s has several NICs, which all pause alike, as the key pfc says; write at: %s for the other end alone", n.Name, p.fabric.Nodes[n.Ports[e.Port].Peer.Node].Name)
-		}
 		for _, key := range []string{"trust", "dscp_map", "xoff", "static_th", "xon_offset"} {
 			if p.Given(path+"."+key) && f.At != "" {
 				p.Faultf(path+"."+key, "%s is a host, and the key is of a switch's port", n.Name)
@@ -183,15 +180,32 @@ func (p *parser) port(path string, f filePort, e topo.End, to *Port) {
 	}
 }
 
-// checkStorm checks that the host of a storm sends pauses of its priority.
+// checkStorm checks that the host of a storm, by one of the NICs that storm, sends pauses of its priority.
 func (p *parser) checkStorm(s *Scenario, path string, e Event) {
-	switch at := (topo.End{Node: e.Node}); {
-	case s.Ports == nil || !slices.Contains(p.lossless, int(e.Priority)):
-	case !slices.Contains(s.LosslessAt(at), int(e.Priority)):
-		p.Faultf(path+".priority", "priority %d is lossy at the port of %s; use one of %v, or add it in topology.ports", e.Priority, s.Fabric.Nodes[e.Node].Name, s.LosslessAt(at))
-	case s.port(at).PFC == config.PFCRx:
-		p.Faultf(path+".host", "%s sends no pauses: pfc of its port is rx in topology.ports; use both or tx there", s.Fabric.Nodes[e.Node].Name)
+	if s.Ports == nil || !slices.Contains(p.lossless, int(e.Priority)) {
+		return
 	}
+	var lossless unit.PrioritySet // at these NICs
+	sends := false
+	for i := range s.Fabric.Nodes[e.Node].Ports {
+		if at := (topo.End{Node: e.Node, Port: unit.Port(i)}); e.AtNIC(at.Port) {
+			for _, c := range s.LosslessAt(at) {
+				lossless.Add(unit.Priority(c))
+			}
+			sends = sends || s.sends(at, e.Priority)
+		}
+	}
+	switch name := s.Fabric.Nodes[e.Node].Name; {
+	case !lossless.Has(e.Priority):
+		p.Faultf(path+".priority", "priority %d is lossy at the port of %s; use one of %v, or add it in topology.ports", e.Priority, name, lossless.List())
+	case !sends:
+		p.Faultf(path+".host", "%s sends no pauses: pfc of its port is rx in topology.ports; use both or tx there", name)
+	}
+}
+
+// sends reports whether the port of end e sends pauses of priority c.
+func (s *Scenario) sends(e topo.End, c unit.Priority) bool {
+	return slices.Contains(s.LosslessAt(e), int(c)) && s.port(e).PFC != config.PFCRx
 }
 
 // checkPorts checks ports with settings of their own against the rest of s, and warns of what comes of

@@ -127,9 +127,18 @@ const MaxFlows = 100_000
 // key is that of flow i in the file.
 func (s *Scenario) key(i int) string { return cmp.Or(s.Flows[i].at, fmt.Sprintf("flows[%d]", i)) }
 
-// Misbehaves reports whether host node storms or is slow at some time.
+// Misbehaves reports whether host node, or one of its NICs, storms or is slow at some time.
 func (s *Scenario) Misbehaves(node int) bool {
 	return slices.ContainsFunc(s.Events, func(e Event) bool { return (e.Do == Storm || e.Do == Slow) && e.Node == node })
+}
+
+// Suffers reports whether a NIC to which the frames of f can come storms or is slow at some time. Of a host
+// with one address that is any.
+func (s *Scenario) Suffers(f *Flow) bool {
+	to := &s.Fabric.Nodes[f.To]
+	return slices.ContainsFunc(s.Events, func(e Event) bool {
+		return (e.Do == Storm || e.Do == Slow) && e.Node == f.To && (to.Shared || e.AtNIC(f.ToNIC))
+	})
 }
 
 // Bins is the number of equal time slots for which a verdict reports throughput.
@@ -157,9 +166,9 @@ const (
 	Kill     Do = "kill"     // the switch dies and does not come back [Node]
 	Stop     Do = "stop"     // the switch freezes [Node]
 	Continue Do = "continue" // the switch continues from where it stopped [Node]
-	Storm    Do = "storm"    // the host pauses Priority continuously, for For or permanently [Node, Priority, For]
-	Slow     Do = "slow"     // the host's receiver drains at Rate, for For or permanently [Node, Rate, For]
-	Normal   Do = "normal"   // the host behaves again [Node]
+	Storm    Do = "storm"    // the host pauses Priority continuously, for For or permanently [Node, NIC, Priority, For]
+	Slow     Do = "slow"     // the host's receiver drains at Rate, for For or permanently [Node, NIC, Rate, For]
+	Normal   Do = "normal"   // the host behaves again [Node, NIC]
 	Lose     Do = "lose"     // the Nth control frame from now on that Node sends into Link is lost [Link, Node, Nth]
 	Forge    Do = "forge"    // Frame appears in Link as if Node had sent it [Link, Node, Frame]
 	// Replay has the Nth last control frame that Node sent into Link appear there again, or, if Back, as
@@ -173,6 +182,7 @@ type Event struct {
 	Do       Do
 	Link     int
 	Node     int
+	NIC      unit.Port // of host Node; unit.NoPort: each
 	Rate     unit.Rate
 	Priority unit.Priority
 	For      unit.Time // 0: permanently
@@ -183,6 +193,9 @@ type Event struct {
 	Back  bool
 	Flip  int // the bit of the frame that is inverted, from 1; 0: none
 }
+
+// AtNIC reports whether the event is of this NIC of its host.
+func (e *Event) AtNIC(nic unit.Port) bool { return e.NIC == unit.NoPort || e.NIC == nic }
 
 // Expect is what a scenario's verdict is checked against. A nil or zero field expects nothing, but for
 // LosslessLost. The comments and keys are those of its file.

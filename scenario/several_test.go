@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/host"
 	"softswitch/unit"
 )
 
@@ -62,6 +63,52 @@ func TestSeveralNICs(t *testing.T) {
 	}
 }
 
+// TestNICsOfTheirOwn: NICs have PFC of their own, and events name a NIC; what each does is in the
+// configuration of its host.
+func TestNICsOfTheirOwn(t *testing.T) {
+	text := strings.Replace(dual, "  rate: 10Gbit/s", "  rate: 10Gbit/s\n  ports: [{link: s2--a, at: a, lossless: [4], pfc: tx}, {link: s3--c, at: c, pfc: rx}]", 1) + `events:
+  - {at: 1ms, do: slow, host: a, nic: 1, rate: 1Gbit/s, for: 1ms}
+  - {at: 3ms, do: storm, host: a}
+  - {at: 4ms, do: slow, host: c, nic: 2, rate: 1Gbit/s}
+`
+	s, err := Parse("x.yaml", []byte(text), Known{Detectors: []string{"itsy"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.Hosts[0].Build(1, 0)
+	if one, two := a.NIC, a.More[0]; one.Lossless != 1<<3|1<<4 || one.PFCRxOff || two.Lossless != 1<<4 || !two.PFCRxOff || two.PFCTxOff {
+		t.Errorf("NICs of a: %+v, %+v", one, two)
+	}
+	if c := p.Hosts[2].Build(1, 0); c.PFCTxOff || c.More[0].PFCTxOff || !c.More[1].PFCTxOff {
+		t.Errorf("NICs of c: %+v, %+v", c.NIC, c.More)
+	}
+	var acts []string
+	for _, act := range a.Acts {
+		nic := "all"
+		if act.NIC != unit.NoPort {
+			nic = fmt.Sprint(act.NIC)
+		}
+		acts = append(acts, fmt.Sprint(act.At, " ", act.Do, " ", nic))
+	}
+	want := fmt.Sprintf("1ms %d 1, 2ms %d 1, 3ms %d all", host.Slow, host.Normal, host.Storm)
+	if got := strings.Join(acts, ", "); got != want {
+		t.Errorf("acts %s, want %s", got, want)
+	}
+	var suffer []string
+	for i := range s.Flows {
+		if s.Suffers(&s.Flows[i]) {
+			suffer = append(suffer, s.Flows[i].Name)
+		}
+	}
+	if got := strings.Join(suffer, " "); got != "F-3" {
+		t.Errorf("%s suffer, want F-3, which goes to the slow NIC", got)
+	}
+}
+
 // TestSeveralFaults: what a file cannot say of hosts with several NICs.
 func TestSeveralFaults(t *testing.T) {
 	for _, c := range []struct{ old, with, want string }{
@@ -69,7 +116,10 @@ func TestSeveralFaults(t *testing.T) {
 		{"from: d, to: b}", "from: d, to: b, to_nic: 1}", "x.yaml:10: flows[1].to_nic: 1: b has one address at all of its NICs, and the switches choose by which one the flow gets there"},
 		{"shared_address: [a, b]", "shared_address: [a, e]", `x.yaml:5: topology.shared_address[1]: no host of the list hosts is called "e"`},
 		{"duration: 10ms", "duration: 10ms\ndead: [b]", `x.yaml:13: dead: "b" has several links: a dead host has one, and its switch floods what is for it`},
-		{"  rate: 10Gbit/s", "  rate: 10Gbit/s\n  ports: [{link: s1--a, lossless: [3]}]", "x.yaml:8: topology.ports[0]: a has several NICs, which all pause alike, as the key pfc says; write at: s1 for the other end alone"},
+		{"duration: 10ms", "duration: 10ms\nevents: [{at: 1ms, do: slow, host: a, nic: 2, rate: 1Gbit/s}]", "x.yaml:13: events[0].nic: 2: the NICs of a are 0 to 1"},
+		{"duration: 10ms", "duration: 10ms\nevents: [{at: 1ms, do: fail, link: s1--a, nic: 1}]", "x.yaml:13: events[0].nic: fail has no such key; its keys are at, do, link"},
+		{"  rate: 10Gbit/s", "  rate: 10Gbit/s\n  ports: [{link: s1--a, at: a, lossless: [4]}]\nevents: [{at: 1ms, do: storm, host: a, nic: 0}]", "x.yaml:9: events[0].priority: priority 3 is lossy at the port of a; use one of [4], or add it in topology.ports"},
+		{"  rate: 10Gbit/s", "  rate: 10Gbit/s\n  ports: [{link: s2--a, at: a, pfc: rx}]\nevents: [{at: 1ms, do: storm, host: a, nic: 1}]", "x.yaml:9: events[0].host: a sends no pauses: pfc of its port is rx in topology.ports; use both or tx there"},
 		{"duration: 10ms", "duration: 10ms\nrewire: 1", `unknown key "rewire"`},
 		{"s2--b,", "s1--b,", `host "b" has two links to "s1": with one address at all links, each leads to another switch`},
 	} {

@@ -156,8 +156,11 @@ func (l *Large) config(i int) dataplane.Config {
 func (l *Large) hostConfig(i int) host.Config {
 	n := &l.Fabric.Nodes[i]
 	return host.Config{
-		ID: n.ID, Name: n.Name, MAC: n.Ports[0].MAC, GatewayMAC: l.Fabric.GatewayMAC(i, 0),
-		Address: n.Addr.Netip(), Rate: l.Link.Rate, Lossless: l.Switch.Buffer.Lossless,
+		ID: n.ID, Name: n.Name,
+		NIC: host.NIC{
+			MAC: n.Ports[0].MAC, GatewayMAC: l.Fabric.GatewayMAC(i, 0), Address: n.Addr.Netip(),
+			Rate: l.Link.Rate, Lossless: l.Switch.Buffer.Lossless,
+		},
 		Quanta: l.Switch.Quanta, Refresh: l.Switch.Refresh, RxBuffer: 128 << 10, Batch: 1, MaxFrame: l.Switch.MaxFrame, SlotBytes: keep,
 	}
 }

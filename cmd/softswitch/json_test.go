@@ -89,7 +89,7 @@ var offline = []struct{ command, args string }{
 var onLab = map[string]string{
 	"lab inspect": "", "lab events": "s1", "lab impair": "",
 	"show arp": "", "show auth": "", "show buffer configuration": "", "show causes": "", "show connections": "", "show deadlock": "",
-	"show interfaces counters": "", "show interfaces portchannel": "", "show interfaces status": "", "show itsy labels": "", "show lldp dcbx": "", "show lldp neighbors": "", "show mac": "", "show actions": "",
+	"show interfaces counters": "", "show interfaces portchannel": "", "show interfaces status": "", "show itsy labels": "", "show lldp dcbx": "", "show lldp neighbors": "", "show mac": "", "show nics": "", "show actions": "",
 	"show pfc counters": "", "show pfc priority": "", "show pfcwd config": "", "show pfcwd stats": "", "show priority-group watermark headroom": "",
 	"show priority-group watermark shared": "", "show queue counters": "", "show queue watermark": "", "show queue scheduler": "", "show route": "",
 	"pfcwd show config": "", "pfcwd show stats": "",

@@ -35,12 +35,12 @@ func build(c *Config) (dataplane.Config, error) {
 	d := dataplane.Defaults()
 	d.ID, d.Name = c.ID, c.Name
 	d.Ports = []dataplane.PortConfig{
-		{Name: "wire", MAC: c.MAC, Rate: c.Rate, HeedPause: c.HeedPause, PFCTxOff: c.PFCTxOff, PFCRxOff: c.PFCRxOff, PFCRxAll: c.PFCRxAll},
+		{Name: c.NIC.Name, MAC: c.MAC, Rate: c.Rate, HeedPause: c.HeedPause, PFCTxOff: c.PFCTxOff, PFCRxOff: c.PFCRxOff, PFCRxAll: c.PFCRxAll},
 		{Name: "stack", FacesStack: true},
 	}
 	d.Plain = true
-	if c.LLDP.Interval > 0 {
-		d.LLDP = dataplane.LLDP{Interval: c.LLDP.Interval, Port: c.LLDP.Ports[0], Station: true}
+	if c.LLDP > 0 {
+		d.LLDP = dataplane.LLDP{Interval: c.LLDP, Station: true}
 	}
 	d.MaxFrame, d.SlotBytes = c.MaxFrame, buffer.SlotBytes(c.MaxFrame+ether.VLANLen)
 	d.Quanta, d.Refresh, d.Granularity, d.Batch = c.Quanta, c.Refresh, c.Granularity, c.Batch

@@ -43,7 +43,7 @@ func newTestNIC(t testing.TB) *testNIC { return newSlackNIC(t, 0) }
 func newSlackNIC(t testing.TB, slack int) *testNIC {
 	t.Helper()
 	m, err := New(Config{
-		ID: 5, Name: "h5", MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4,
+		ID: 5, Name: "h5", NIC: host.NIC{MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4},
 		Quanta: 65535, Refresh: 10 * ms, RxBuffer: 40_000, RxSlack: slack, MaxFrame: 1514, Batch: 8,
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func newSlackNIC(t testing.TB, slack int) *testNIC {
 func TestNICThatBeginsAnewLetsGo(t *testing.T) {
 	n := newTestNIC(t)
 	again, err := New(Config{
-		ID: 5, Name: "h5", MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4,
+		ID: 5, Name: "h5", NIC: host.NIC{MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4},
 		Quanta: 65535, Refresh: 10 * ms, RxBuffer: 40_000, MaxFrame: 1514, Batch: 8,
 	})
 	if err != nil {
@@ -434,7 +434,7 @@ func TestRefusedConfig(t *testing.T) {
 // Jumbo frames pass both ways; a byte more, and they are counted as long.
 func TestJumboFrames(t *testing.T) {
 	m, err := New(Config{
-		ID: 5, Name: "h5", MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4,
+		ID: 5, Name: "h5", NIC: host.NIC{MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4},
 		Quanta: 65535, Refresh: 10 * ms, RxBuffer: 131_072, MaxFrame: 9230, Batch: 8,
 	})
 	if err != nil {
@@ -492,7 +492,7 @@ func TestLossyFramesLeaveLosslessOnesTheirBuffer(t *testing.T) {
 func TestPause8023(t *testing.T) {
 	for _, heed := range []bool{true, false} {
 		m, err := New(Config{
-			ID: 5, Name: "h5", MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4, HeedPause: heed,
+			ID: 5, Name: "h5", NIC: host.NIC{MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4, HeedPause: heed},
 			Quanta: 65535, Refresh: 10 * ms, RxBuffer: 40_000, MaxFrame: 1514, Batch: 8,
 		})
 		if err != nil {

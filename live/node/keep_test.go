@@ -52,7 +52,7 @@ func twoHosts(t *testing.T) (from, to *asked) {
 	near, far := link.Pipe()
 	made := func(id int, l link.Link, flows []host.Flow) *asked {
 		h, err := host.New(host.Config{
-			ID: unit.NodeID(id), Name: fmt.Sprint("h", id), Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(id)}), Rate: rate, Quanta: 65535,
+			ID: unit.NodeID(id), Name: fmt.Sprint("h", id), NIC: host.NIC{Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(id)}), Rate: rate}, Quanta: 65535,
 			Refresh: 10 * unit.Millisecond, RxBuffer: 1 << 20, Flows: flows, Granularity: live.Granularity, Batch: live.Batch, MaxFrame: 1514, SlotBytes: 2048,
 		})
 		if err != nil {

@@ -80,7 +80,7 @@ func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Reques
 	case "start", "stop", "keep":
 		return nil
 	case "act":
-		a, err := replay.ReadAct(req.Args, cfg.PFC.LosslessAt(cfg.Port))
+		a, err := replay.ReadAct(req.Args, &cfg)
 		if err != nil {
 			return err
 		}

@@ -16,14 +16,14 @@ import (
 func TestSnapshotAsksTheKernelWithoutTheLock(t *testing.T) {
 	sw := onePort(t)
 	h, err := host.New(host.Config{
-		ID: 2, Name: "h1", Address: netip.MustParseAddr("10.0.0.1"), Rate: 100_000_000, Quanta: 65535,
+		ID: 2, Name: "h1", NIC: host.NIC{Address: netip.MustParseAddr("10.0.0.1"), Rate: 100_000_000}, Quanta: 65535,
 		Refresh: unit.Millisecond, RxBuffer: 16_000, Batch: live.Batch, MaxFrame: 1514, SlotBytes: 2048,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	card, err := nic.New(nic.Config{
-		ID: 3, Name: "h2", Rate: 100_000_000, Quanta: 65535,
+		ID: 3, Name: "h2", NIC: host.NIC{Rate: 100_000_000}, Quanta: 65535,
 		Refresh: unit.Millisecond, RxBuffer: 16_000, MaxFrame: 1514, Batch: live.Batch,
 	})
 	if err != nil {

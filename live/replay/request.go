@@ -35,7 +35,7 @@ func (r Request) Apply(h *host.Host, cfg *config.Host, now unit.Time) error {
 	case "stop":
 		h.Stop()
 	case "act":
-		a, err := ReadAct(r.Args, cfg.PFC.LosslessAt(cfg.Port))
+		a, err := ReadAct(r.Args, cfg)
 		if err != nil {
 			return err
 		}
@@ -46,10 +46,10 @@ func (r Request) Apply(h *host.Host, cfg *config.Host, now unit.Time) error {
 	return nil
 }
 
-// ReadAct reads and checks the arguments of "act" to a host with these lossless priorities.
-func ReadAct(args json.RawMessage, lossless []int) (a config.Act, err error) {
+// ReadAct reads and checks the arguments of "act" to a host with this configuration.
+func ReadAct(args json.RawMessage, cfg *config.Host) (a config.Act, err error) {
 	if err := json.Unmarshal(args, &a); err != nil {
 		return a, fmt.Errorf("act: %w", err)
 	}
-	return a, a.Check("act", lossless)
+	return a, a.Check("act", cfg)
 }

@@ -94,12 +94,12 @@ func (h Host) FlowID(f Flow) detect.FlowID {
 // Build turns a checked configuration into the machine's, as Switch.Build does.
 func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
-		ID: unit.NodeID(h.ID), Name: h.Name, Lossless: prioritySet(h.PFC.LosslessAt(h.Ports()[0])), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
-		PFCTxOff: h.All()[0].PFC == PFCRx, PFCRxOff: h.All()[0].PFC == PFCTx, PFCRxAll: h.All()[0].PFC == PFCAsymmetric,
+		ID: unit.NodeID(h.ID), Name: h.Name, Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
 		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
 		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU), Bin: h.Bin, LLDP: h.buildLLDP(),
 	}
-	h.buildNICs(&c)
+	nics := lists.Map(h.All(), h.buildNIC)
+	c.NIC, c.More = nics[0], nics[1:]
 	for _, f := range h.Flows {
 		c.Flows = append(c.Flows, host.Flow{
 			Number: f.Number, Name: f.Name, To: f.To.Netip(), SrcPort: f.SrcPort, Priority: unit.Priority(f.Priority), NIC: h.nicOf(f.NIC), Stream: f.Stream,
@@ -133,9 +133,7 @@ func (k *Congestion) build(line unit.Rate) *host.Congestion {
 // as Switch.Build does.
 func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	return nic.Config{
-		ID: unit.NodeID(h.ID), Name: h.Name, MAC: h.Port.MAC, Rate: h.Port.Rate,
-		Lossless: prioritySet(h.PFC.LosslessAt(h.Port)), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
-		HeedPause: h.PFC.heeds(h.Port), PFCTxOff: h.Port.PFC == PFCRx, PFCRxOff: h.Port.PFC == PFCTx, PFCRxAll: h.Port.PFC == PFCAsymmetric,
+		ID: unit.NodeID(h.ID), Name: h.Name, NIC: h.buildNIC(h.All()[0]), Quanta: uint16(h.PFC.Quanta), Refresh: *h.PFC.Refresh,
 		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
 		LLDP: h.buildLLDP(),
 	}
@@ -144,18 +142,20 @@ func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 // slotBytes is the size of a slot for the frames of an MTU.
 func slotBytes(mtu int) int { return buffer.SlotBytes(MaxFrame(mtu) + ether.VLANLen) }
 
-// Check checks an Act that comes from no file, for a host with these lossless priorities;
-// name stands for the file in the error.
-func (a *Act) Check(name string, lossless []int) error {
+// Check checks an Act of h that comes from no file; name stands for the file in the error.
+func (a *Act) Check(name string, h *Host) error {
 	d := strictyaml.NewDoc(name)
 	schema.CheckAt(d, "acts[0]", a)
-	checkActs(d, []Act{*a}, lossless)
+	checkActs(d, h, []Act{*a})
 	return d.Err()
 }
 
 // Build turns a checked Act into the machine's.
 func (a Act) Build() host.Act {
-	act := host.Act{At: a.At, Priority: unit.Priority(a.Priority)}
+	act := host.Act{At: a.At, NIC: unit.NoPort, Priority: unit.Priority(a.Priority)}
+	if a.NIC != nil {
+		act.NIC = unit.Port(*a.NIC)
+	}
 	switch a.Do {
 	case "slow":
 		act.Do, act.Rate = host.Slow, a.Rate

@@ -25,7 +25,6 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	if h.Live.Keys != "" {
 		d.Faultf("live.keys", "a host has no keys: it says nothing but pauses")
 	}
-	checkHostPort(d, h)
 	checkPFC(d, h.PFC, h.Ports())
 	CheckLLDP(d, h.LLDP)
 	mtu := CheckMTU(d, "mtu", h.MTU)
@@ -35,7 +34,7 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	checkFlows(d, h, mtu)
 	checkPeers(d, h)
 	checkCongestion(d, h)
-	checkActs(d, h.Acts, h.PFC.LosslessAt(h.Port))
+	checkActs(d, h, h.Acts)
 }
 
 // checkStack adds the faults of a host whose programs use the kernel's stack.
@@ -118,7 +117,7 @@ func checkCongestion(d *strictyaml.Doc, h *Host) {
 	if k == nil {
 		return
 	}
-	if slices.Contains(h.PFC.LosslessAt(h.Port), *k.CNPPriority) {
+	if slices.Contains(h.losslessAt(nil), *k.CNPPriority) {
 		d.Faultf("congestion.cnp_priority", "priority %d is lossless, and a CNP must not be paused by what it is to end; use a priority that is not in pfc.lossless, %v", *k.CNPPriority, h.PFC.Lossless)
 	}
 	if h.All()[0].Rate == 0 {
@@ -143,7 +142,7 @@ func checkPeers(d *strictyaml.Doc, h *Host) {
 	}
 }
 
-func checkActs(d *strictyaml.Doc, acts []Act, lossless []int) {
+func checkActs(d *strictyaml.Doc, h *Host, acts []Act) {
 	var before unit.Time
 	for i, a := range acts {
 		path := fmt.Sprintf("acts[%d]", i)
@@ -157,8 +156,14 @@ func checkActs(d *strictyaml.Doc, acts []Act, lossless []int) {
 		case a.Do != "slow" && (a.Rate != 0 || d.Has(path+".rate")):
 			d.Faultf(path+".rate", "%s: only slow has a rate", a.Rate)
 		}
-		if a.Do == "storm" && !slices.Contains(lossless, a.Priority) {
+		if a.NIC != nil && !d.Within(path+".nic", *a.NIC, 0, len(h.All())-1) || a.Do != "storm" {
+			continue
+		}
+		switch lossless := h.losslessAt(a.NIC); {
+		case !slices.Contains(lossless, a.Priority):
 			d.Faultf(path+".priority", "priority %d is not lossless; use one of %v", a.Priority, lossless)
+		case !h.pauses(a.NIC, a.Priority):
+			d.Faultf(path+".do", "storm, and pfc of the port is rx: it sends no pauses of priority %d; use both or tx there", a.Priority)
 		}
 	}
 }

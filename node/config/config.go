@@ -105,7 +105,7 @@ type Port struct {
 	// XOFF overrides the switch's headroom for the priority groups of this port.
 	XOFF *int `yaml:"xoff,omitempty" schema:"0..1073741824"`
 	// Lossless overrides pfc.lossless at this port: the priorities whose frames are lossless if they
-	// come in by it, and in which it sends and honours pauses. Of a host's port they are the host's.
+	// come in by it, and in which it sends and honours pauses. Each NIC of a host has its own.
 	Lossless *[]int `yaml:"lossless,omitempty" schema:"0..7"`
 	// PFC is what the port does with pauses of these priorities: "both" (default), send and honour them;
 	// "tx", send them and ignore those that come; "rx", honour them and send none; or "asymmetric", send
@@ -368,7 +368,9 @@ type Act struct {
 	At unit.Time `yaml:"at" schema:"time,default=0s"`
 	// Do is "slow" (the receiver drains at Rate), "storm" (continuous PFC for
 	// Priority, whatever the buffer holds) or "normal".
-	Do       string    `yaml:"do" schema:"slow|storm|normal,required"`
+	Do string `yaml:"do" schema:"slow|storm|normal,required"`
+	// NIC is that which does so alone; default: all NICs of the host, a storm those that pause Priority.
+	NIC      *int      `yaml:"nic,omitempty" schema:"0..15" json:",omitempty"`
 	Rate     unit.Rate `yaml:"rate,omitempty" schema:"rate"`
 	Priority int       `yaml:"priority,omitempty" schema:"0..7" was:"class"`
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"softswitch/dataplane"
-	"softswitch/host"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/lldp"
 	"softswitch/unit"
@@ -35,12 +34,9 @@ func (s Switch) buildLLDP() (l dataplane.LLDP) {
 	return l
 }
 
-func (h Host) buildLLDP() (l host.LLDP) {
+func (h Host) buildLLDP() (interval unit.Time) {
 	if h.LLDP != nil {
-		l.Interval = *h.LLDP.Interval
-		for _, p := range h.Ports() {
-			l.Ports = append(l.Ports, p.Name)
-		}
+		interval = *h.LLDP.Interval
 	}
-	return l
+	return interval
 }

@@ -250,6 +250,7 @@ func FuzzLoad(f *testing.F) {
 
 // An act that comes from no file is judged as one of a file: it has to say what it does.
 func TestCheckOfActs(t *testing.T) {
+	h2, second := Host{PFC: PFC{Lossless: []int{3, 4}}}, 1
 	for want, a := range map[string]Act{
 		"": {Do: "storm", Priority: 3},
 		`h2: acts[0].do: ""; use slow, storm, normal`:                                      {},
@@ -257,9 +258,10 @@ func TestCheckOfActs(t *testing.T) {
 		"h2: acts[0].priority: priority 5 is not lossless; use one of [3 4]":               {Do: "storm", Priority: 5},
 		`h2: acts[0].rate: 0 is not a drain rate: write one above zero such as "10Mbit/s"`: {Do: "slow"},
 		"h2: acts[0].rate: 1Mbit/s: only slow has a rate":                                  {Do: "normal", Rate: 1e6},
+		"h2: acts[0].nic: 1: use 0 to 0":                                                   {Do: "normal", NIC: &second},
 	} {
 		got := ""
-		if err := a.Check("h2", []int{3, 4}); err != nil {
+		if err := a.Check("h2", &h2); err != nil {
 			got = err.Error()
 		}
 		if got != want {

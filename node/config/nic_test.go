@@ -1,9 +1,11 @@
 package config
 
 import (
+	"net/netip"
 	"reflect"
 	"testing"
 
+	"softswitch/host"
 	"softswitch/host/nic"
 	"softswitch/unit"
 )
@@ -22,8 +24,9 @@ rx_buffer: 65536
 	if err != nil {
 		t.Fatal(err)
 	}
+	one := host.NIC{Name: "eth1", MAC: 0x020000000009, Address: netip.MustParseAddr("10.0.1.2"), Rate: 100_000_000, Lossless: 1 << 3}
 	want := nic.Config{
-		ID: 9, Name: "h1", MAC: 0x020000000009, Rate: 100_000_000, Lossless: 1 << 3, Quanta: 1000, Refresh: unit.Millisecond,
+		ID: 9, Name: "h1", NIC: one, Quanta: 1000, Refresh: unit.Millisecond,
 		RxBuffer: 65536, MaxFrame: 1514, Granularity: 5, Batch: 64,
 	}
 	if got := h.BuildNIC(64, 5); !reflect.DeepEqual(got, want) {

@@ -82,16 +82,34 @@ func (h *Host) nicOf(nic *int) unit.Port {
 	return 0
 }
 
-// buildNICs sets what c has of NICs.
-func (h *Host) buildNICs(c *host.Config) {
-	for i, n := range h.All() {
-		one := host.NIC{MAC: n.MAC, GatewayMAC: n.GatewayMAC, Address: n.Address.IP.Netip(), Rate: n.Rate, HeedPause: h.PFC.heeds(n.Port)}
-		if i > 0 {
-			c.More = append(c.More, one)
-			continue
-		}
-		c.MAC, c.GatewayMAC, c.Address, c.Rate, c.HeedPause = one.MAC, one.GatewayMAC, one.Address, one.Rate, one.HeedPause
+// buildNIC turns one of h's NICs into the machine's.
+func (h Host) buildNIC(n NIC) host.NIC {
+	return host.NIC{
+		Name: n.Name, MAC: n.MAC, GatewayMAC: n.GatewayMAC, Address: n.Address.IP.Netip(), Rate: n.Rate, Lossless: prioritySet(h.PFC.LosslessAt(n.Port)),
+		PFCTxOff: n.PFC == PFCRx, PFCRxOff: n.PFC == PFCTx, PFCRxAll: n.PFC == PFCAsymmetric, HeedPause: h.PFC.heeds(n.Port),
 	}
+}
+
+// losslessAt are the lossless priorities of the NIC with this number, or, without one, those that are
+// lossless at some NIC.
+func (h *Host) losslessAt(nic *int) (all []int) {
+	for i, n := range h.All() {
+		if nic == nil || *nic == i {
+			all = append(all, h.PFC.LosslessAt(n.Port)...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// pauses reports whether the NIC with this number, or, without one, some NIC pauses a priority.
+func (h *Host) pauses(nic *int, priority int) bool {
+	for i, n := range h.All() {
+		if (nic == nil || *nic == i) && n.PFC != PFCRx && slices.Contains(h.PFC.LosslessAt(n.Port), priority) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkNICs adds the faults of the NICs of h.
@@ -140,6 +158,12 @@ func checkNIC(d *strictyaml.Doc, path string, n NIC, gateway bool) {
 	checkPort(d, port, n.Port)
 	if n.Auth != auth.Off || n.Link != "" {
 		d.Faultf(port, "auth and link are of a switch's port to another switch")
+	}
+	if n.Lossless != nil {
+		checkPriorities(d, port+".lossless", *n.Lossless)
+	}
+	if n.Trust != "" || len(n.DSCPMap) > 0 {
+		d.Faultf(port, "trust and dscp_map are of a switch's port; a host's priorities are DSCP / 8")
 	}
 	if n.StaticTh != nil || n.XONOffset != nil || n.XOFF != nil {
 		d.Faultf(port, "static_th, xon_offset and xoff are of a switch's port; a host has rx_buffer")

@@ -42,6 +42,25 @@ func TestNICs(t *testing.T) {
 	}
 }
 
+// TestNICsOfTheirOwn: each NIC has its own lossless priorities and PFC, and acts of its own.
+func TestNICsOfTheirOwn(t *testing.T) {
+	text := strings.Replace(several, "name: eth1,", "name: eth1, lossless: [5], pfc: tx,", 1)
+	h, err := LoadHost("h1.yaml", []byte(text+"acts:\n  - {do: storm, priority: 5}\n  - {do: slow, rate: 1Mbit/s, nic: 1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := h.Build(1, 0)
+	if c.Lossless != 1<<3|1<<4 || c.PFCTxOff || c.PFCRxOff {
+		t.Errorf("NIC 0: %+v", c.NIC)
+	}
+	if n := c.More[0]; n.Lossless != 1<<5 || n.PFCTxOff || !n.PFCRxOff {
+		t.Errorf("NIC 1: %+v", n)
+	}
+	if c.Acts[0].NIC != unit.NoPort || c.Acts[1].NIC != 1 {
+		t.Errorf("acts %+v, want one of all NICs and one of NIC 1", c.Acts)
+	}
+}
+
 // TestNICFaults: what is wrong with NICs is told where it is.
 func TestNICFaults(t *testing.T) {
 	for _, c := range []struct{ old, with, want string }{
@@ -51,6 +70,11 @@ func TestNICFaults(t *testing.T) {
 		{"to: 10.0.2.2", "to: 10.0.1.2", "flows[0].to: 10.0.1.2 is the host's own address"},
 		{"gateway: 10.0.1.1", "gateway: 10.0.3.1", "nics[0].gateway: 10.0.3.1 is not another address of the subnet of 10.0.1.2/24"},
 		{"id: 7", "id: 7\nstack: nic0", "nics: a host with a stack has one NIC"},
+		{"name: eth1,", "name: eth1, trust: pcp,", "nics[1]: trust and dscp_map are of a switch's port; a host's priorities are DSCP / 8"},
+		{"name: eth1,", "name: eth1, lossless: [3, 3],", "nics[1].lossless[1]: priority 3 is in the list already"},
+		{"id: 7", "id: 7\nacts: [{do: normal, nic: 2}]", "acts[0].nic: 2: use 0 to 1"},
+		{"id: 7\nnics:", "id: 7\nacts: [{do: storm, priority: 5, nic: 0}]\nnics:", "acts[0].priority: priority 5 is not lossless; use one of [3 4]"},
+		{"id: 7\nnics:\n  - {name: eth0,", "id: 7\nacts: [{do: storm, priority: 3, nic: 0}]\nnics:\n  - {name: eth0, pfc: rx,", "acts[0].do: storm, and pfc of the port is rx: it sends no pauses of priority 3"},
 	} {
 		if _, err := LoadHost("h1.yaml", []byte(strings.Replace(several, c.old, c.with, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.with, err, c.want)

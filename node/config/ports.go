@@ -116,26 +116,6 @@ func checkMap(d *strictyaml.Doc, path string, m map[int]int) {
 	}
 }
 
-// checkHostPort adds the faults of a host's port that are about priorities to d.
-func checkHostPort(d *strictyaml.Doc, h *Host) {
-	for i, n := range h.NICs {
-		if n.Lossless != nil || n.PFC != "" || n.Trust != "" || len(n.DSCPMap) > 0 {
-			d.Faultf(fmt.Sprintf("nics[%d]", i), "lossless, pfc, trust and dscp_map are of a switch's port or of a host with one NIC: all NICs of a host pause alike, as the key pfc says")
-		}
-	}
-	if h.Port.Lossless != nil {
-		checkPriorities(d, "port.lossless", *h.Port.Lossless)
-	}
-	if h.Port.Trust != "" || len(h.Port.DSCPMap) > 0 {
-		d.Faultf("port", "trust and dscp_map are of a switch's port; a host's priorities are DSCP / 8")
-	}
-	for i, a := range h.Acts {
-		if a.Do == "storm" && h.Port.PFC == PFCRx {
-			d.Faultf(fmt.Sprintf("acts[%d].do", i), "storm, and port.pfc is rx: the host sends no pauses; use both or tx there")
-		}
-	}
-}
-
 // groupSizes is what the groups of each port take at most of a pool for the headroom of all.
 func (s *Switch) groupSizes() []int {
 	sizes := make([]int, len(s.Ports))

@@ -61,7 +61,7 @@ func TestPortsAreRefused(t *testing.T) {
 	}
 	const host = "name: h1\nid: 8\naddress: 10.0.0.2/24\ngateway: 10.0.0.1\ngateway_mac: 02:00:00:00:00:01\nacts: [{do: storm, priority: 3}]\nport: {name: a, "
 	for of, want := range map[string]string{
-		"pfc: rx}\n":       "acts[0].do: storm, and port.pfc is rx",
+		"pfc: rx}\n":       "acts[0].do: storm, and pfc of the port is rx",
 		"lossless: [4]}\n": "acts[0].priority",
 		"trust: pcp}\n":    "port: trust and dscp_map are of a switch's port",
 	} {

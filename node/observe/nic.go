@@ -67,7 +67,7 @@ type ArrivalLoss struct {
 func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 	c, wire, stack := n.Config(), n.Counters(nic.Wire), n.Counters(nic.Stack)
 	out := NIC{
-		Host:  Host{Name: c.Name, ID: uint16(c.ID), Sent: []host.Sent{}, Received: []host.Received{}, Counters: n.HostCounters(), Link: links[nic.Wire], LLDP: takeLLDP(dataplane.LLDPOf(n.Switch, nic.Wire))},
+		Host:  Host{Name: c.Name, ID: uint16(c.ID), Sent: []host.Sent{}, Received: []host.Received{}, Counters: n.HostCounters(), Link: links[nic.Wire]},
 		Drain: n.Drain(), Stack: links[nic.Stack],
 	}
 	for priority := range unit.Priority(unit.Priorities) {
@@ -93,6 +93,15 @@ func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 	for priority, n := range stack.LostOf {
 		out.LostOf[priority] += n
 	}
+	port := c.Ports[nic.Wire]
+	out.NICs = []HostNIC{{
+		Name: port.Name, Lossless: c.Buffer.Lossless.List(), PFC: pfcOf(port.PFCTxOff, port.PFCRxOff, port.PFCRxAll), Loss: out.Loss,
+		NICState: host.NICState{
+			Up: n.LinkUp(nic.Wire), Counters: out.Counters, Drain: n.Drain(),
+			Carried: host.Carried{TxFrames: total(wire.TxFrames), TxBytes: total(wire.TxBytes), RxFrames: total(stack.TxFrames), RxBytes: total(stack.TxBytes)},
+		},
+		LLDP: takeLLDP(dataplane.LLDPOf(n.Switch, nic.Wire)), Link: out.Link,
+	}}
 	out.WireDrops, out.StackDrops = drops(wire, false), drops(stack, false)
 	out.OnArrival = ArrivalLoss{Lossless: wire.LosslessLost, Lossy: wire.Drops[dataplane.DropLossyQueue], Ring: out.Link.Drops + out.Link.Truncated}
 	return out

@@ -12,7 +12,7 @@ import (
 // it pause in turn and then lose what comes all the same.
 func TestNIC(t *testing.T) {
 	n, err := nic.New(nic.Config{
-		ID: 9, Name: "h9", MAC: 0x020000000009, Rate: 100_000_000, Lossless: 1 << 3, Quanta: 65535, Refresh: unit.Millisecond, RxBuffer: 8192, MaxFrame: 1514, Batch: 8,
+		ID: 9, Name: "h9", NIC: host.NIC{MAC: 0x020000000009, Rate: 100_000_000, Lossless: 1 << 3}, Quanta: 65535, Refresh: unit.Millisecond, RxBuffer: 8192, MaxFrame: 1514, Batch: 8,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -88,6 +88,17 @@ func (l *Loss) add(reason string, n uint64) {
 	l.LostBy[reason] += n
 }
 
+// plus adds what another one lost.
+func (l *Loss) plus(o *Loss) {
+	for reason, n := range o.LostBy {
+		l.add(reason, n)
+	}
+	for c := range unit.Priorities {
+		l.LostOf[c] += o.LostOf[c]
+		l.HeadroomLost[c] += o.HeadroomLost[c]
+	}
+}
+
 func takeFlowDrops(s *dataplane.Switch) (flows []FlowDrops, other FlowDrops) {
 	of := func(d dataplane.FlowDrops) FlowDrops {
 		return FlowDrops{uint32(d.Flow), d.Lost, d.Response, d.Policed, d.IncompleteARP, d.Unwanted}
@@ -363,18 +374,22 @@ type Host struct {
 	LosslessLost uint64 `json:"lossless_lost"`
 	Loss
 	Link link.Stats `json:"link"` // of all its NICs
-	// NICs are those of a host that has several. Counters are of all of them.
-	NICs []HostNIC `json:"nics,omitempty"`
-	// LLDP is what the NIC of a host that has one says and hears by LLDP, nil if it does not speak it.
-	LLDP *LLDP `json:"lldp,omitempty"`
+	// NICs are those of a host, one or several, of which Counters are the sum.
+	NICs []HostNIC `json:"nics"`
 	Live
 }
 
-// HostNIC is one of several NICs of a host.
+// HostNIC is a NIC of a host.
 type HostNIC struct {
+	Name string `json:"name"` // of its interface
+	// Lossless are the NIC's lossless priorities, and PFC what it does with their pauses: tx, send them; rx,
+	// honour them; "", both.
+	Lossless []int  `json:"lossless"`
+	PFC      string `json:"pfc,omitempty"`
 	host.NICState
 	Loss
-	LLDP *LLDP      `json:"lldp,omitempty"` // as of Host
+	// LLDP is what it says and hears by LLDP, nil if it does not speak it.
+	LLDP *LLDP      `json:"lldp,omitempty"`
 	Link link.Stats `json:"link"`
 }
 
@@ -383,18 +398,18 @@ const FlowsFull = "flows_full"
 
 // TakeHost takes a snapshot of h; links are the statistics of its NICs' links, nil if it has none.
 func TakeHost(h *host.Host, links []link.Stats) Host {
-	c, k := h.Config(), h.Counters()
-	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k}
-	out.Loss, out.LosslessLost = lossOfHost(k, c.Lossless)
-	if h.Ports() == 1 {
-		out.LLDP = takeLLDP(h.LLDP(0))
-	} else {
-		for i, n := range h.NICs() {
-			nic := HostNIC{NICState: n, LLDP: takeLLDP(h.LLDP(unit.Port(i)))}
-			nic.Loss, _ = lossOfHost(&n.Counters, c.Lossless)
-			out.NICs = append(out.NICs, nic)
+	c := h.Config()
+	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Start: h.StartedAt(), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters()}
+	is := c.NICs()
+	for i, n := range h.NICs() {
+		nic := HostNIC{
+			Name: is[i].Name, Lossless: is[i].Lossless.List(), PFC: pfcOf(is[i].PFCTxOff, is[i].PFCRxOff, is[i].PFCRxAll),
+			NICState: n, Loss: lossOfNIC(&n.Counters, is[i].Lossless), LLDP: takeLLDP(h.LLDP(unit.Port(i))),
 		}
+		out.Loss.plus(&nic.Loss)
+		out.NICs = append(out.NICs, nic)
 	}
+	out.LosslessLost = total(out.LostOf)
 	out.SetLinks(links)
 	return out
 }
@@ -404,14 +419,14 @@ func (h *Host) SetLinks(links []link.Stats) {
 	h.Link = link.Stats{}
 	for i, l := range links {
 		h.Link = h.Link.Plus(l)
-		if len(h.NICs) > 0 {
+		if i < len(h.NICs) {
 			h.NICs[i].Link = l
 		}
 	}
 }
 
-// lossOfHost is what a host, or one of its NICs, lost of lossless frames, and how many.
-func lossOfHost(k *host.Counters, lossless unit.PrioritySet) (l Loss, lost uint64) {
+// lossOfNIC is what a NIC of a host lost of lossless frames.
+func lossOfNIC(k *host.Counters, lossless unit.PrioritySet) (l Loss) {
 	for priority := range unit.Priority(unit.Priorities) {
 		if !lossless.Has(priority) {
 			continue
@@ -420,7 +435,6 @@ func lossOfHost(k *host.Counters, lossless unit.PrioritySet) (l Loss, lost uint6
 		l.HeadroomLost[priority], l.LostOf[priority] = full, full+uncounted
 		l.add(dataplane.DropHeadroom.String(), full)
 		l.add(FlowsFull, uncounted)
-		lost += full + uncounted
 	}
-	return l, lost
+	return l
 }

@@ -142,7 +142,7 @@ func TestHost(t *testing.T) {
 	flow := host.Flow{Number: 5, Name: "f", To: netip.MustParseAddr("10.0.0.2"), SrcPort: 49152, Priority: 3, Stream: host.Stream{Frame: 1514, TTL: 64}}
 	config := func(address string, flows ...host.Flow) host.Config {
 		return host.Config{
-			ID: 9, Name: "h9", Address: netip.MustParseAddr(address), Rate: 100_000_000, Lossless: 1 << 3,
+			ID: 9, Name: "h9", NIC: host.NIC{Address: netip.MustParseAddr(address), Rate: 100_000_000, Lossless: 1 << 3},
 			Quanta: 65535, Refresh: unit.Millisecond, RxBuffer: 16_000, Flows: flows, Batch: 1, MaxFrame: 1514, SlotBytes: 2048,
 		}
 	}

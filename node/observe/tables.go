@@ -173,7 +173,7 @@ func TakeSetup(s *dataplane.Switch) Setup {
 		if xoff := buffers.XOFF(unit.Port(i)); xoff != buffers.Profile.XOFF {
 			port.XOFF = &xoff
 		}
-		port.Lossless, port.PFC, port.Trust = ownLossless(c, unit.Port(i)), pfcOf(&p), trustOf(c, &p)
+		port.Lossless, port.PFC, port.Trust = ownLossless(c, unit.Port(i)), pfcOf(p.PFCTxOff, p.PFCRxOff, p.PFCRxAll), trustOf(c, &p)
 		out.Ports = append(out.Ports, port)
 	}
 	return out
@@ -204,13 +204,13 @@ func ownLossless(c *dataplane.Config, p unit.Port) *[]int {
 }
 
 // pfcOf is what a port does with pauses, "" if it sends and honours those of its lossless priorities.
-func pfcOf(p *dataplane.PortConfig) string {
+func pfcOf(txOff, rxOff, rxAll bool) string {
 	switch {
-	case p.PFCTxOff:
+	case txOff:
 		return "rx"
-	case p.PFCRxOff:
+	case rxOff:
 		return "tx"
-	case p.PFCRxAll:
+	case rxAll:
 		return "asymmetric"
 	}
 	return ""

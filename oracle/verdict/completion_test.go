@@ -121,15 +121,15 @@ func TestCompletionPaused(t *testing.T) {
 	const ms = unit.Millisecond
 	v := &Verdict{Flows: []FlowResult{connection("A", 1000, ms), connection("B", 1000, ms), connection("endless", 0, 0)}}
 	v.Flows[2].Priority = 4
-	a, b := observe.Host{Name: "a"}, observe.Host{Name: "b"}
-	a.Counters.PausedTime = [unit.Priorities]unit.Time{3: 5 * ms, 4: 7 * ms}
-	a.Counters.PausedSince = [unit.Priorities]unit.Time{3: 98 * ms, 4: 90 * ms}
-	b.Counters.PausedTime[3] = 11 * ms
+	a, b := observe.Host{Name: "a", NICs: make([]observe.HostNIC, 1)}, observe.Host{Name: "b", NICs: make([]observe.HostNIC, 1)}
+	a.NICs[0].Counters.PausedTime = [unit.Priorities]unit.Time{3: 5 * ms, 4: 7 * ms}
+	a.NICs[0].Counters.PausedSince = [unit.Priorities]unit.Time{3: 98 * ms, 4: 90 * ms}
+	b.NICs[0].Counters.PausedTime[3] = 11 * ms
 	v.countCompletion([]observe.Host{a, b}, func(string) unit.Time { return 100 * ms })
 	if v.Completion.Paused != 7*ms {
 		t.Errorf("paused for %d ns, want 7 ms: of host a, priority 3", v.Completion.Paused)
 	}
-	a.Counters = host.Counters{PausedSince: [unit.Priorities]unit.Time{3: 101 * ms}}
+	a.NICs[0].Counters = host.Counters{PausedSince: [unit.Priorities]unit.Time{3: 101 * ms}}
 	if v.countCompletion([]observe.Host{a}, func(string) unit.Time { return 100 * ms }); v.Completion.Paused != 0 {
 		t.Errorf("paused for %d ns after the end", v.Completion.Paused)
 	}

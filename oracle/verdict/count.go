@@ -117,7 +117,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts 
 			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Priority),
 			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: row.Lost, InFlight: row.InFlight, Reordered: int64(in.Reordered), LeftOut: out.LeftOut,
 			Response: row.Response, OverRate: row.OverRate, IncompleteARP: row.IncompleteARP,
-			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
+			Policed: policed(i), Innocent: !policed(i) && !s.Suffers(&f), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: perSecond(in.Bytes, s.Lasts(&f)), Messages: messages,
 		})
 		if p.Lossless(i) && !policed(i) && !unheard && !turned.Has(f.Priority) {

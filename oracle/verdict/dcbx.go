@@ -42,9 +42,12 @@ func (v *Verdict) countDCBX(switches []observe.Switch, hosts []observe.Host) {
 		}
 	}
 	for _, h := range hosts {
-		add(h.Name, "", h.LLDP)
 		for i, n := range h.NICs {
-			add(h.Name, fmt.Sprintf("eth%d", i), n.LLDP)
+			port := nicName(i)
+			if len(h.NICs) == 1 {
+				port = ""
+			}
+			add(h.Name, port, n.LLDP)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func TestDCBX(t *testing.T) {
 	v := &Verdict{}
 	v.countDCBX(
 		[]observe.Switch{{Name: "s1", Ports: []observe.Port{{Name: "to-h1", LLDP: &observe.LLDP{Mismatches: []observe.Mismatch{pfc}}}, {Name: "to-s2"}}}},
-		[]observe.Host{{Name: "h1", LLDP: &observe.LLDP{Mismatches: []observe.Mismatch{ets}}}, {Name: "h2"}},
+		[]observe.Host{{Name: "h1", NICs: []observe.HostNIC{{LLDP: &observe.LLDP{Mismatches: []observe.Mismatch{ets}}}}}, {Name: "h2"}},
 	)
 	want := []string{
 		"s1 to-h1 and h1 disagree on lossless priorities: 3, 4 at s1, none at h1",

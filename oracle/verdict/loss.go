@@ -104,9 +104,6 @@ func (v *Verdict) countLosses(p *scenario.Plan, switches []observe.Switch, hosts
 			}
 		}
 		if !ignored[h.Name] {
-			if len(h.NICs) == 0 {
-				v.short(p, HeadroomShort{Node: h.Name, Port: "eth0"}, 0, &h.Loss)
-			}
 			for k := range h.NICs {
 				v.short(p, HeadroomShort{Node: h.Name, Port: nicName(k)}, unit.Port(k), &h.NICs[k].Loss)
 			}

@@ -52,9 +52,6 @@ func nicName(i int) string { return fmt.Sprintf("eth%d", i) }
 
 // countersOf are those of each NIC of a host.
 func countersOf(h *observe.Host) (all []*host.Counters) {
-	if len(h.NICs) == 0 {
-		return []*host.Counters{&h.Counters}
-	}
 	for i := range h.NICs {
 		all = append(all, &h.NICs[i].Counters)
 	}
@@ -75,7 +72,7 @@ func (v *Verdict) countHosts(p *scenario.Plan, hosts []observe.Host, end func(ho
 	for i := range hosts {
 		h := &hosts[i]
 		node, ok := p.Fabric.Node(h.Name)
-		if len(h.NICs) == 0 || !ok {
+		if len(h.NICs) < 2 || !ok {
 			continue
 		}
 		r := HostResult{Host: h.Name}

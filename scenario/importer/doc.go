@@ -6,7 +6,7 @@
 //
 // Each format is a file with a function of its name, and what it reads with beside it. The
 // comment at the top of sonic.go, hpcc.go, graphml.go and containerlab.go says what is read of
-// that format.
+// that format. foreign.go tells which program a file is of.
 //
 // Invariants:
 //   - place: a fault names the file and the line, table or key;

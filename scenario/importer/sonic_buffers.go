@@ -36,6 +36,9 @@ const null = "NULL"
 // losslessPool is the pool of groups whose profile SONiC computes.
 const losslessPool = "ingress_lossless_pool"
 
+// mostBytes limits the sizes of a buffer, as a scenario does.
+const mostBytes = 1 << 30
+
 // buffers finds out which profile the ports have for their lossless priorities.
 func (r *sonicReader) buffers(links []sonicLink, q qos) buffers {
 	b := buffers{own: map[end]profile{}, silent: map[end]bool{}}
@@ -82,12 +85,13 @@ func (r *sonicReader) tellProfiles(links []sonicLink, b *buffers) {
 				{"dynamic_th", p.dynamicTh, b.profile.dynamicTh},
 				{"xon", p.xon, b.profile.xon},
 				{"headroom_pool", p.headroomPool(), b.profile.headroomPool()},
+				{"xon_offset", p.offset, b.profile.offset},
 			} {
-				if f[1] != f[2] {
+				if f[1] != f[2] && (f[0] != "xon_offset" || !b.profile.static()) {
 					r.tellAt(e.String(), "%s of profile %s is %s: a scenario has one, here %s", f[0], quoted(p.name), cmp.Or(f[1], "missing"), cmp.Or(f[2], "none"))
 				}
 			}
-			if p.staticTh != b.profile.staticTh && (p.staticTh == "" || b.profile.staticTh == "") {
+			if p.staticTh != b.profile.staticTh && (p.staticTh == "" || !b.profile.static()) {
 				r.tellAt(e.String(), "static_th of profile %s is %s: a scenario has either static or dynamic thresholds, here %s", quoted(p.name), cmp.Or(p.staticTh, "missing"), cmp.Or(b.profile.staticTh, "dynamic ones"))
 			}
 		}
@@ -154,8 +158,12 @@ func (r *sonicReader) profileOf(l *sonicLink, e end, priority int) (p profile, o
 	field := func(of string) string {
 		text := c.field("BUFFER_PROFILE", name, of)
 		n, whole := r.whole(c, "BUFFER_PROFILE|"+name, of, text)
-		if whole && n < 0 && of != "dynamic_th" { // a power of two
-			r.faultf(c, quoted("BUFFER_PROFILE|"+name), "%s is %q; want a whole number, 0 or above", of, text)
+		switch {
+		case !whole:
+		case of == "dynamic_th" && (n < -8 || n > 8): // a power of two
+			r.faultf(c, quoted("BUFFER_PROFILE|"+name), "%s is %q; want -8 to 8", of, text)
+		case of != "dynamic_th" && (n < 0 || n > mostBytes):
+			r.faultf(c, quoted("BUFFER_PROFILE|"+name), "%s is %q; want a whole number, 0 or above, and at most %d", of, text, mostBytes)
 		}
 		return text
 	}
@@ -169,6 +177,14 @@ func (r *sonicReader) profileOf(l *sonicLink, e end, priority int) (p profile, o
 	}
 	pool := named(c.field("BUFFER_PROFILE", name, "pool"))
 	r.pools(c, pool, &p)
+	if p.staticTh != "" && p.dynamicTh != "" {
+		if c.field("BUFFER_POOL", pool, "mode") == "static" {
+			p.dynamicTh = ""
+		} else {
+			p.staticTh = ""
+		}
+		r.tellAt(c.name+" "+quoted("BUFFER_PROFILE|"+name), "it has static_th and dynamic_th, of which the mode of its pool chooses one")
+	}
 	if p.dynamic {
 		r.compute(l, e, &p)
 	}
@@ -182,12 +198,14 @@ func (r *sonicReader) pools(c *configDB, name string, p *profile) {
 	}
 	number := func(of string) string {
 		text := c.field("BUFFER_POOL", name, of)
-		if n, err := strconv.Atoi(text); text != "" && (err != nil || n < 0) {
-			r.faultf(c, quoted("BUFFER_POOL|"+name), "%s is %q; want a whole number", of, cut(text))
+		if n, err := strconv.Atoi(text); text != "" && (err != nil || n < 0 || n > mostBytes) {
+			r.faultf(c, quoted("BUFFER_POOL|"+name), "%s is %q; want a whole number, 0 to %d", of, cut(text), mostBytes)
 		}
 		return text
 	}
-	p.pool = number("size")
+	if p.pool = number("size"); p.pool == "0" {
+		p.pool = ""
+	}
 	if p.shared = number("xoff"); p.shared == "0" {
 		p.shared = ""
 	}
@@ -248,13 +266,17 @@ func (b *buffers) keys(l *sonicLink, e end, lossless []int, mtu int) (text strin
 		xoff = strconv.Itoa(l.needs(mtu))
 	}
 	for _, f := range [][3]string{{"xoff", xoff, b.profile.xoff}, {"static_th", p.staticTh, b.profile.staticTh}, {"xon_offset", p.offset, b.profile.offset}} {
-		if f[1] == f[2] || f[1] == "" || f[0] == "static_th" && f[2] == "" {
+		if f[1] == f[2] || f[1] == "" || f[0] != "xoff" && !b.profile.static() {
 			continue
 		}
 		text += ", " + f[0] + ": " + f[1]
 	}
 	return text
 }
+
+// static reports whether a priority group pauses at a fixed number of bytes, as one of a scenario does that
+// has nothing else.
+func (p *profile) static() bool { return p.dynamicTh == "" }
 
 // needs is the headroom that a scenario gives to a link by itself.
 func (l *sonicLink) needs(mtu int) int {

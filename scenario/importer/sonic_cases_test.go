@@ -3,6 +3,7 @@ package importer_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -188,6 +189,14 @@ func TestSONiCWithoutGroup(t *testing.T) {
 	}
 	made.imports(t, "# edge3 Ethernet0 and 1 more: BUFFER_PG has no lossless priority group of this switch", `- {link: ["core7--edge3", "edge3--disk-edge3"], at: "edge3", xoff: 30720}`)
 	newRack().drop("core7 BUFFER_PG", "edge3 BUFFER_PG").imports(t, "# core7 Ethernet0 and 3 more: BUFFER_PG has no lossless priority group of this switch, which SONiC makes when a port comes up", "xoff: 30720 (40Gbit/s over 70m)")
+}
+
+// Switches that nothing links to the others are left out, and named.
+func TestSONiCParts(t *testing.T) {
+	text, _ := newRack().set("core7 PORT Ethernet0", "admin_status", "down").imports(t, "switches: [core7]\n", "hosts: [disk-core7]\n", "# edge3: it is not linked to most of the other switches, and left out.")
+	if strings.Contains(text, "disk-edge3") {
+		t.Errorf("a host of a switch that is left out in\n%s", text)
+	}
 }
 
 // Ports between ToR and leaf may pause more priorities than others.
@@ -420,5 +429,49 @@ func TestSONiCAS(t *testing.T) {
 	}
 	if text, plan := sonicImported(t, files); !strings.Contains(text, "  shared_as:\n    - [spine0, spine1]\n") || !slices.Contains([]int{2}, len(plan.Scenario.Fabric.Nodes[:2])) {
 		t.Errorf("no shared_as in\n%s", text)
+	}
+}
+
+// TestSONiCRandom: files with random rows, fields and values are refused, or make a scenario that is good.
+func TestSONiCRandom(t *testing.T) {
+	values := []any{"", "0", "1", "-1", "3", "7", "8", "9", "64", "100", "1500", "9216", "100000", "2147483647", "99999999999999", 5, true, "up", "down", "on", "off", "enable", "disable", "drop", "alert", "STRICT", "DWRR", "ecn_all", "ecn_none", "true", "NULL", "kept", "shared", "early", "first", "points", "core7", "edge3", "disk", "lane0", "Ethernet0", "Ethernet8", "0m", "40000m", "3,4", "0,1,2,3,4,5,6,7", "Server", "LeafRouter", "x86_64-mlnx_msn2700-r0", "dynamic", "null", "a b", "tür"}
+	rows := []string{
+		"PORT Ethernet0", "PORT Ethernet8", "PORT Ethernet16", "DEVICE_NEIGHBOR Ethernet0", "DEVICE_NEIGHBOR Ethernet8", "DEVICE_NEIGHBOR Ethernet16", "DEVICE_METADATA localhost", "DEVICE_NEIGHBOR_METADATA disk", "DEVICE_NEIGHBOR_METADATA core7",
+		"PORT_QOS_MAP Ethernet0", "PORT_QOS_MAP Ethernet8", "PORT_QOS_MAP Ethernet16", "PORT_QOS_MAP global", "DSCP_TO_TC_MAP points", "DOT1P_TO_TC_MAP points", "BUFFER_PG Ethernet0|1", "BUFFER_PG Ethernet8|5", "BUFFER_PG Ethernet16|0-7", "BUFFER_PROFILE kept", "BUFFER_PROFILE early", "BUFFER_POOL shared", "BUFFER_POOL ingress_lossless_pool",
+		"CABLE_LENGTH all", "DEFAULT_LOSSLESS_BUFFER_PARAMETER all", "LOSSLESS_TRAFFIC_PATTERN all", "QUEUE Ethernet0|0-7", "QUEUE Ethernet8|5", "SCHEDULER first", "WRED_PROFILE early", "PFC_WD Ethernet0", "PFC_WD GLOBAL", "PORTCHANNEL P1", "PORTCHANNEL_MEMBER P1|Ethernet0", "VLAN_MEMBER V1|Ethernet16", "BGP_NEIGHBOR x",
+	}
+	good := 0
+	for seed := range uint64(1500) {
+		rnd := rand.New(rand.NewPCG(seed, 7))
+		pick := func(list []string) string { return list[rnd.IntN(len(list))] }
+		r := newRack()
+		for range 1 + rnd.IntN(5) {
+			row := pick([]string{"core7", "edge3"}) + " " + pick(rows)
+			if rnd.IntN(8) == 0 {
+				r.drop(row)
+				continue
+			}
+			table := strings.Fields(row)[1]
+			fields := strings.Fields(importer.SONiCFields(table))
+			if len(fields) == 0 || fields[0] == "*" {
+				fields = []string{"0", "1", "10", "46", "63", "Ethernet0", "Ethernet8", "Ethernet16"}
+			}
+			r.set(row, pick(fields), values[rnd.IntN(len(values))])
+		}
+		if rnd.IntN(4) == 0 {
+			r.drop("core7")
+		}
+		files := r.files(t)
+		made, err := importer.SONiC("rack", files, "")
+		if err != nil {
+			continue
+		}
+		good++
+		if _, err := load.Plan("rack.yaml", made.Text, load.Instead{}); err != nil {
+			t.Errorf("seed %d: %v\n%s\nof %s", seed, err, made.Text, files)
+		}
+	}
+	if good < 300 {
+		t.Errorf("%d of 1500 make a scenario", good)
 	}
 }

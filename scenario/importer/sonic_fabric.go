@@ -65,6 +65,7 @@ func (r *sonicReader) fabric() (f sonicFabric) {
 		}
 	}
 	r.refuseNone(f.links, named, down)
+	f.links = r.largest(f.links)
 	r.nameHosts(&f)
 	r.tooMany(f.links)
 	f.as = r.shareAS(f.links)
@@ -236,6 +237,47 @@ func (r *sonicReader) speed(c *configDB, port string) int {
 		r.faultf(c, quoted("PORT|"+port), "speed is %q; want Mbit/s, such as \"100000\"", cut(text))
 	}
 	return n
+}
+
+// largest is the links of the largest part of a fabric, by its switches, and of several the first. The others
+// are left out, and so are switches without a link.
+func (r *sonicReader) largest(links []sonicLink) []sonicLink {
+	part := map[string]int{} // by name; a host can join switches too
+	beside := map[string][]string{}
+	for _, l := range links {
+		a, b := l.a.at.name, l.host
+		if l.b.at != nil {
+			b = l.b.at.name
+		}
+		beside[a], beside[b] = append(beside[a], b), append(beside[b], a)
+	}
+	size := []int{0}
+	for _, c := range r.configs {
+		if part[c.name] > 0 || len(beside[c.name]) == 0 {
+			continue
+		}
+		size = append(size, 0)
+		for next := []string{c.name}; len(next) > 0; next = next[1:] {
+			if part[next[0]] > 0 {
+				continue
+			}
+			if part[next[0]] = len(size) - 1; r.byName[next[0]] != nil {
+				size[len(size)-1]++
+			}
+			next = append(next, beside[next[0]]...)
+		}
+	}
+	most := slices.Index(size, slices.Max(size))
+	if len(links) == 0 || size[most] == len(r.configs) {
+		return links
+	}
+	for _, c := range r.configs {
+		if part[c.name] != most {
+			r.tellAt(c.name, "it is not linked to most of the other switches, and left out")
+		}
+	}
+	r.configs = lists.Where(r.configs, func(c *configDB) bool { return part[c.name] == most })
+	return lists.Where(links, func(l sonicLink) bool { return part[l.a.at.name] == most })
 }
 
 // nameHosts lists the hosts. One with several links has a NIC for each.

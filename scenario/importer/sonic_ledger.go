@@ -98,9 +98,9 @@ var sonicLedger = ledger{
 
 	// Buffers.
 	"BUFFER_POOL": {
-		used:  "size xoff",
+		used:  "size xoff mode",
 		told:  reasons{{"percentage", "size is what counts"}},
-		idle:  reasons{{"type", "only lossless priority groups have a pool"}, {"mode", "a profile has static_th or dynamic_th"}},
+		idle:  reasons{{"type", "only lossless priority groups have a pool"}},
 		spare: "only lossless priority groups have a pool",
 	},
 	"BUFFER_PROFILE": {

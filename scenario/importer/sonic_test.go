@@ -206,7 +206,7 @@ func TestSONiCFaults(t *testing.T) {
 		{[]string{"spine1", `[DSCP_TO_TC_MAP|AZURE]`, `[DSCP_TO_TC_MAP|MINE]`}, []string{`spine1.json: PORT_QOS_MAP|Ethernet0,Ethernet4: dscp_to_tc_map is "MINE"; DSCP_TO_TC_MAP has AZURE`}},
 		{[]string{"spine1", "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]", "[BUFFER_PROFILE|none]"}, []string{`spine1.json: BUFFER_PG|Ethernet0|3-4: profile is "none"; BUFFER_PROFILE has ingress_lossy_profile, pg_lossless_25000_5m_profile, pg_lossless_100000_5m_profile`}},
 		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "much"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "much"; want a whole number`}},
-		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "-5"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "-5"; want a whole number, 0 or above`}},
+		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "-5"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "-5"; want a whole number, 0 or above, and at most 1073741824`}},
 		{[]string{"spine0", `"xoff": "4194304"`, `"xoff": "4 MB"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: xoff is "4 MB"; want a whole number`}},
 		{[]string{"spine0", `"xoff": "4194304"`, `"xoff": "-1"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: xoff is "-1"; want a whole number`}},
 		{[]string{"spine0", `"mtu": "9100"`, `"mtu": "9217"`}, []string{`spine0.json: PORT|Ethernet0: mtu is "9217"; want 68 to 9216`}},

@@ -46,8 +46,8 @@ func (c *Checker) Cases(failures int) int {
 	return c.Singles() + len(c.links)*(len(c.links)-1)/2
 }
 
-// Case is the case of a number.
-func (c *Checker) Case(i int) Case {
+// failing is what fails in the case of a number.
+func (c *Checker) failing(i int) Case {
 	switch {
 	case i == 0:
 		return Case{}
@@ -102,10 +102,10 @@ func fileFailures(plan *scenario.Plan) (sets [][]int) {
 	return sets
 }
 
-// Name says what is down: links by their names, or "switch agg1-0".
+// Name says what fails: links by their names, or "switch agg1-0".
 func (c *Checker) Name(k Case) []string {
 	if k.Kind == SwitchFailure {
 		return []string{"switch " + c.plan.Fabric.Nodes[k.Switch].Name}
 	}
-	return append([]string{}, lists.Map(k.Links, func(l int) string { return c.plan.Fabric.Links[l].Name })...)
+	return c.linkNames(lists.Where(k.Links, func(l int) bool { return !slices.Contains(c.supposed, l) }))
 }

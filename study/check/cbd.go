@@ -79,6 +79,8 @@ type Checker struct {
 
 	file [][]int // links that are down together by the file's events
 
+	supposed []int // links that are down in every case (Suppose)
+
 	base   [][]edge // by destination: the edges while nothing fails
 	counts []int32  // by edge: by how many destinations there is one
 	flows  []flow

@@ -62,8 +62,21 @@ func (k *Checked) Cures(ctx context.Context, parse func() (*scenario.Scenario, e
 		}
 		k.Report.Cures = append(k.Report.Cures, cure)
 	}
+	slices.SortStableFunc(k.Report.Cures, func(a, b Cure) int { return cmp.Compare(a.price(), b.price()) })
 	return nil
 }
+
+// price orders cures: those that work first, and of these what is one setting, then what is some routes, then
+// what needs rules in every switch and another lossless priority.
+func (c *Cure) price() int {
+	if !c.works() {
+		return 3
+	}
+	return slices.Index([]string{"no-flood", "routes", "tagger"}, c.Name)
+}
+
+// works reports whether c leaves no cycle.
+func (c *Cure) works() bool { return c.Why == "" && c.Left == 0 }
 
 // prevention checks the scenario with a prevention.
 func (c *cures) prevention(name string) (Cure, error) {
@@ -80,7 +93,7 @@ func (c *cures) prevention(name string) (Cure, error) {
 		cure.Why = err.Error()
 		return cure, nil
 	}
-	k, err := CheckAll(c.ctx, plan, Options{Failures: c.k.Report.Failures, Workers: c.k.workers}, c.out)
+	k, err := CheckAll(c.ctx, plan, c.k.options(), c.out)
 	if err != nil {
 		return cure, err
 	}
@@ -367,12 +380,13 @@ const perPlan = 10
 func (c *cures) check(plan *scenario.Plan, first bool) (*Checked, error) {
 	failures := c.k.Report.Failures
 	if !first {
-		return CheckAll(c.ctx, plan, Options{Failures: failures, Workers: c.k.workers}, c.out)
+		return CheckAll(c.ctx, plan, c.k.options(), c.out)
 	}
 	ch, err := New(plan, nil)
 	if err != nil {
 		return nil, err
 	}
+	ch.Suppose(c.k.checker.supposed)
 	c.tried += perPlan
 	var results []*Result
 	for i := range ch.Cases(failures) {

@@ -21,9 +21,10 @@ type merged struct {
 	edges      []edge
 	priorities unit.PrioritySet // of the flows that close it, empty if hosts could
 	rank       int
-	cases      []int // the first ones of that rank
-	count      int   // of that rank
-	last       int   // the last one counted, + 1
+	cases      []int    // the first ones of that rank
+	count      int      // of that rank
+	last       int      // the last one counted, + 1
+	failed     []string // of that rank: what fails, by roles
 }
 
 // merge puts the same cycles of different cases together, those that differ in members of LAGs alone among
@@ -31,8 +32,13 @@ type merged struct {
 // no fewer failures. The result is in the order of a report.
 func (c *Checker) merge(results []*Result) (all []*merged) {
 	index := map[string]*merged{}
+	roles := rolesOf(c.plan.Fabric)
 	for i, r := range results {
-		rank := c.Case(i).Kind.rank()
+		if len(r.cycles) == 0 {
+			continue
+		}
+		k := c.failing(i)
+		rank, failed := k.Kind.rank(), c.failed(k, roles)
 		for _, f := range r.cycles {
 			key := key(c.ofLAGs(f.edges))
 			if f.priorities != 0 {
@@ -48,6 +54,9 @@ func (c *Checker) merge(results []*Result) (all []*merged) {
 				continue // results are in the order of their ranks
 			}
 			m.priorities |= f.priorities
+			if at, found := slices.BinarySearch(m.failed, failed); failed != "" && !found {
+				m.failed = slices.Insert(m.failed, at, failed)
+			}
 			if m.last == i+1 { // by other members of LAGs, in the same case
 				continue
 			}

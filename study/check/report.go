@@ -2,11 +2,8 @@ package check
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"softswitch/internal/lists"
 	"softswitch/unit"
@@ -15,15 +12,29 @@ import (
 // Report is the cyclic buffer dependencies of a scenario.
 type Report struct {
 	Scenario string `json:"scenario"`
-	Switches int    `json:"switches"`
-	Hosts    int    `json:"hosts"`   // that may send
-	Links    int    `json:"links"`   // between switches
-	Subnets  int    `json:"subnets"` // that frames are for
+	// Answer is the result in a sentence, with what it rests on.
+	Answer string `json:"answer"`
+	// Routing is the file's topology.routing, FileRoutes how many routes the file has of its own.
+	Routing    string `json:"routing"`
+	FileRoutes int    `json:"file_routes"`
+	// WithoutBackups is what there would be if no route had a backup; nil if none has one, there
+	// is no cycle, or routing is another than backups.
+	WithoutBackups *WithoutBackups `json:"without_backups,omitempty"`
+	// Down are the links that are down in every case, in addition to what fails in it.
+	Down     []string `json:"down"`
+	Switches int      `json:"switches"`
+	Hosts    int      `json:"hosts"`   // that may send
+	Links    int      `json:"links"`   // between switches
+	Subnets  int      `json:"subnets"` // that frames are for
 	// Failures is how many links fail at once, at most, in addition to those that the file has
 	// fail, and Cases how many cases that makes. Cyclic is how many of them have a cycle.
 	Failures int `json:"failures"`
 	Cases    int `json:"cases"`
 	Cyclic   int `json:"cases_with_cycle"`
+	// Counts is how many cycles there are, by what has to be down for them.
+	Counts []Count `json:"counts"`
+	// Shapes are the cycles that are listed, those that are alike as one.
+	Shapes []Shape `json:"shapes"`
 	// Cycles are the likeliest first: those of no failure or the file's own, of one and of
 	// two; among these those that the file's flows close; and short ones before long ones.
 	// More is how many more there are.
@@ -34,8 +45,34 @@ type Report struct {
 	// Warnings are what the file is warned of, such as headroom with which lossless frames can be
 	// lost without any cycle.
 	Warnings []string `json:"warnings"`
+	// Headroom is that of the ends of all links at which a priority is lossless, and PoolsShort are the switches
+	// whose pool of headroom is less than all their groups can need at once.
+	Headroom   []LinkEnd `json:"headroom"`
+	PoolsShort []string  `json:"pools_short"`
 	// Cures are what takes all cycles away, if that was asked for.
 	Cures []Cure `json:"cures,omitempty"`
+}
+
+// Count is how many cycles there are with what has to be down for them.
+type Count struct {
+	When   string `json:"when"`
+	Cycles int    `json:"cycles"`
+}
+
+// WithoutBackups is what a check of the same routes without their backups finds.
+type WithoutBackups struct {
+	Cycles int `json:"cycles"`
+	Cyclic int `json:"cases_with_cycle"`
+	// ValleyFree says that such routes never lead down and up again, whatever fails.
+	ValleyFree bool `json:"valley_free"`
+}
+
+// LinkEnd is the headroom of each priority group at an end of a link, and what it needs, in bytes.
+type LinkEnd struct {
+	Link  string `json:"link"`
+	At    string `json:"at"` // a switch or a host
+	Has   int    `json:"has_bytes"`
+	Needs int    `json:"needs_bytes"`
 }
 
 // Cure is what takes all cycles away, in the cases that were checked.
@@ -72,7 +109,9 @@ type Cycle struct {
 	Flows      []string `json:"flows"`
 	Priorities []int    `json:"priorities"`
 	// RoutingLoop: frames for one subnet go round it until their TTL ends.
-	RoutingLoop bool   `json:"routing_loop"`
+	RoutingLoop bool `json:"routing_loop"`
+	// NeedsBackup: frames take some of its turns by backups alone, in the first of Failures.
+	NeedsBackup bool   `json:"needs_backup"`
 	Hops        []Hop  `json:"hops"`
 	Turns       []Turn `json:"turns"` // from each hop to the next, in the first of Failures
 	// Witness is the result of the search for a scenario in which it deadlocks, nil if there
@@ -120,7 +159,7 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 	r := &Report{
 		Warnings: append([]string{}, c.plan.Warnings...),
 		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: c.between, Subnets: len(c.dests),
-		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
+		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{}, Down: c.linkNames(c.supposed),
 	}
 	sends := map[int]bool{}
 	for s, ports := range c.from {
@@ -134,6 +173,7 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %s, were looked at", bounded, maxRoots, unit.Count(maxOfCase, "cycle")))
 	}
 	all := c.merge(results)
+	r.Counts = c.count(all, failures)
 	if len(all) > maxCycles {
 		r.Bounds = append(r.Bounds, fmt.Sprintf("only the likeliest %d of %d cycles are listed", maxCycles, len(all)))
 		r.More = len(all) - maxCycles
@@ -151,7 +191,7 @@ func (c *Checker) describe(m *merged) Cycle {
 		Flows: []string{}, Priorities: []int{}, Hops: []Hop{}, Turns: make([]Turn, len(m.edges)), merged: m,
 	}
 	first := c.Case(m.cases[0])
-	out.When = [...]string{"no failure", "one failure", "two failures"}[m.rank]
+	out.When = c.when(m.rank)
 	if first.Kind == FileFailure {
 		out.When = first.Kind.String()
 	}
@@ -292,150 +332,4 @@ func (c *Checker) receiver(d int, flooded bool) string {
 		}
 	}
 	return ""
-}
-
-// shown is how many cycles WriteText shows.
-const shown = 20
-
-// WriteText writes the report for people.
-func (r *Report) WriteText(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "fabric\t%s, %s between them, %s that may send, %s\n", unit.Count(r.Switches, "switch"), unit.Count(r.Links, "link"), unit.Count(r.Hosts, "host"), unit.Count(r.Subnets, "subnet"))
-	for _, text := range r.Warnings {
-		fmt.Fprintf(w, "warning\t%s\n", text)
-	}
-	fmt.Fprintf(w, "cases\t%d: %s; %d of them with a cycle\n", r.Cases, r.span(), r.Cyclic)
-	if r.Clean() {
-		fmt.Fprintf(w, "cycles\tnone: no buffer can come to wait for itself\n")
-		return w.Flush()
-	}
-	fmt.Fprintf(w, "cycles\t%d\n", len(r.Cycles)+r.More)
-	for _, b := range r.Bounds {
-		fmt.Fprintf(w, "bound\t%s\n", b)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for i, c := range r.Cycles[:min(len(r.Cycles), shown)] {
-		c.writeText(w, i+1)
-	}
-	if n := len(r.Cycles) - shown; n > 0 {
-		fmt.Fprintf(w, "\n%d more; --json has them all\n", n)
-	}
-	for i, c := range r.Cures {
-		if i == 0 {
-			fmt.Fprint(w, "\ncures\n")
-		}
-		c.writeText(w)
-	}
-	return w.Flush()
-}
-
-// routesShown is how many routes to change WriteText shows.
-const routesShown = 20
-
-func (c *Cure) writeText(w io.Writer) {
-	switch {
-	case c.Why != "":
-		fmt.Fprintf(w, "  %s\tno: %s\n", c.Name, c.Why)
-	case c.Left > 0:
-		fmt.Fprintf(w, "  %s\tno: %s left\n", c.Name, unit.Count(c.Left, "cycle"))
-	case c.Name == "routes":
-		how := map[bool]string{true: "no fewer do", false: "found step by step; fewer may do"}[c.Exact]
-		fmt.Fprintf(w, "  %s\t%d to change; %s; checked: no cycle is left\n", c.Name, len(c.Routes), how)
-		for _, r := range c.Routes[:min(len(c.Routes), routesShown)] {
-			fmt.Fprintf(w, "\t  - {at: %s, to: %s, ports: [%s], backup: [%s]}\n", r.At, r.To, strings.Join(r.Ports, ", "), strings.Join(r.Backup, ", "))
-		}
-		if n := len(c.Routes) - routesShown; n > 0 {
-			fmt.Fprintf(w, "\t  %d more; --json has them all\n", n)
-		}
-	case c.Name == "tagger":
-		last := len(c.Priorities) - 1
-		fmt.Fprintf(w, "  %s\tpriorities %s, then %d, which is lossy; checked: no cycle is left\n", c.Name, priorities(c.Priorities[:last]), c.Priorities[last])
-	default:
-		fmt.Fprintf(w, "  %s\tchecked: no cycle is left\n", c.Name)
-	}
-}
-
-func (r *Report) span() string {
-	return [...]string{
-		"no failure, and the file's own",
-		"no failure, the file's own, every link and every switch",
-		"no failure, the file's own, every link, every switch and every pair of links",
-	}[r.Failures]
-}
-
-func (c *Cycle) writeText(w io.Writer, n int) {
-	fmt.Fprintf(w, "\n%d\t%s", n, c.When)
-	if down := c.Failures[0]; len(down) > 0 {
-		fmt.Fprintf(w, ": %s", strings.Join(down, " and "))
-	}
-	if c.Cases == 2 {
-		fmt.Fprint(w, "; 1 other case")
-	} else if c.Cases > 2 {
-		fmt.Fprintf(w, "; %s", unit.Count(c.Cases-1, "other case"))
-	}
-	fmt.Fprintln(w)
-	closed := "hosts could close it"
-	if len(c.Flows) > 0 {
-		closed = "the flows " + some(c.Flows) + " close it"
-	}
-	fmt.Fprintf(w, "\t%s, in %s%s\n", closed, inPriorities(c.Priorities), map[bool]string{true: "; a routing loop"}[c.RoutingLoop])
-	if c.Witness != nil {
-		fmt.Fprintf(w, "\t%s\n", c.Witness.text())
-	}
-	for i, h := range c.Hops {
-		fmt.Fprintf(w, "\t  %s\t%s\n", c.hopText(h), c.Turns[i].text(len(c.Flows) > 0))
-	}
-}
-
-func (w *Witness) text() string {
-	if w.File == "" {
-		return fmt.Sprintf("no witness found in %d tries", w.Tries)
-	}
-	return fmt.Sprintf("witness: %s deadlocks at %s", w.File, w.Onset)
-}
-
-// hopText names a hop, with its priority where the cycle has several.
-func (c *Cycle) hopText(h Hop) string {
-	text := h.Link
-	if h.Members > 0 {
-		text += fmt.Sprintf(", one of %s", unit.Count(h.Members, "member"))
-	}
-	if slices.ContainsFunc(c.Hops, func(o Hop) bool { return o.Priority != h.Priority }) {
-		return fmt.Sprintf("%s priority %d", text, h.Priority)
-	}
-	return text
-}
-
-func (t *Turn) text(flows bool) string {
-	switch {
-	case flows:
-		return some(t.Flows)
-	case t.Flooded:
-		return fmt.Sprintf("%s to %s, flooded by %s", t.From, t.To, t.Switch)
-	case t.Subnets > 1:
-		return fmt.Sprintf("such as %s to %s, of %d subnets", t.From, t.To, t.Subnets)
-	}
-	return fmt.Sprintf("such as %s to %s", t.From, t.To)
-}
-
-// some names flows: of more than a line holds, the first; JSON has all.
-func some(flows []string) string {
-	const most = 9
-	if len(flows) <= most {
-		return strings.Join(flows, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(flows[:most-1], ", "), len(flows)-most+1)
-}
-
-func inPriorities(all []int) string {
-	if len(all) == 1 {
-		return fmt.Sprintf("priority %d", all[0])
-	}
-	return "priorities " + priorities(all)
-}
-
-func priorities(all []int) string {
-	return strings.Join(lists.Map(all, strconv.Itoa), ", ")
 }

@@ -1,12 +1,14 @@
-// CheckAll checks a scenario for cyclic buffer dependencies on all processors; Witnesses and Cures
-// play witnesses of what was found.
+// CheckAll checks a scenario for cyclic buffer dependencies on all processors; Answer says what was found, and
+// Witnesses and Cures play witnesses of it.
 //
-//	scenario.Plan --CheckAll--> a Checker for each worker --> results by case --> Report
+//	scenario.Plan --CheckAll--> a Checker for each worker --> results by case --> Report --Answer--> shapes
 //	                                                                                   |
 //	scenario files that deadlock  <-- sim ----------- flows that close it <---- cycles +
 //	routes to change, preventions <-- checked again - what breaks them    <---- cycles '
 //
-// Read in this order: this file, witness.go, cures.go.
+// Read in this order: this file, suppose.go (links that are down in every case), rests.go (what the answer rests
+// on), shapes.go with roles.go (cycles that are alike), text.go and page.go (what people read),
+// witness.go, cures.go.
 
 package check
 
@@ -26,8 +28,9 @@ var maxCases = 5_000_000
 
 // Options are the settings of a check.
 type Options struct {
-	Failures int // of links at once, in addition to the file's: 0, 1 or 2
-	Workers  int // cases checked at a time, 1 or more
+	Failures int   // of links at once, in addition to the file's: 0, 1 or 2
+	Workers  int   // cases checked at a time, 1 or more
+	Down     []int // links of the fabric that are down in every case
 }
 
 // Valid says which option is out of range, and names it by its flag of "softswitch check".
@@ -47,6 +50,11 @@ type Checked struct {
 	workers int
 }
 
+// options are those with which the plan was checked.
+func (k *Checked) options() Options {
+	return Options{Failures: k.Report.Failures, Workers: k.workers, Down: k.checker.supposed}
+}
+
 // CheckAll checks all cases of a plan. It draws a progress bar on out.
 func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*Checked, error) {
 	begun := progress.New(ctx, out, "subnets", int64(len(plan.Fabric.Subnets)))
@@ -55,6 +63,7 @@ func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writ
 	if err != nil {
 		return nil, err
 	}
+	c.Suppose(opt.Down)
 	n := c.Cases(opt.Failures)
 	if n > maxCases {
 		return nil, fmt.Errorf("%d cases of up to %d failures; at most %d can be checked: use --failures %d", n, opt.Failures, maxCases, opt.Failures-1)

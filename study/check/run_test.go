@@ -32,6 +32,24 @@ func checkedFile(t *testing.T, text string, failures, workers int) *Checked {
 	return k
 }
 
+// answered is a scenario file that was checked, with its answer.
+func answered(t *testing.T, text string, failures int, down ...string) *Checked {
+	t.Helper()
+	plan := simtest.Compile(t, simtest.Parse(t, "test.yaml", text, "none"))
+	links, err := LinksOf(plan.Fabric, down)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := CheckAll(context.Background(), plan, Options{Failures: failures, Workers: 2, Down: links}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Answer(context.Background(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
 const (
 	ring = `name: ring
 topology: {ring: {switches: 5, hosts_per_switch: 2}, rate: 10Gbit/s, delay: 1us}
@@ -118,10 +136,15 @@ func shipped(t *testing.T, from fs.FS, pattern string) (names []string) {
 func playWitnesses(t *testing.T, text string, failures int) (found, cycles int) {
 	t.Helper()
 	k := checkedFile(t, text, failures, 2)
-	if err := k.Witnesses(context.Background(), []byte(text), t.TempDir(), io.Discard); err != nil {
+	first := k.Report.Cycles[:min(len(k.Report.Cycles), MaxWitnesses)]
+	numbers := make([]int, len(first))
+	for i := range numbers {
+		numbers[i] = i + 1
+	}
+	if err := k.witnesses(context.Background(), []byte(text), t.TempDir(), numbers, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for i, cy := range k.Report.Cycles[:min(len(k.Report.Cycles), MaxWitnesses)] {
+	for i, cy := range first {
 		if cy.Witness.File == "" {
 			t.Logf("%s: cycle %d: none in %d tries", k.Report.Scenario, i+1, cy.Witness.Tries)
 			continue
@@ -177,7 +200,7 @@ func TestEnds(t *testing.T) {
 	if _, err := CheckAll(ctx, plan, Options{Failures: 2, Workers: 2}, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("check: %v", err)
 	}
-	k := checkedFile(t, leafSpine, 2, 2)
+	k := answered(t, leafSpine, 2)
 	if err := k.Witnesses(ctx, []byte(leafSpine), t.TempDir(), io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("witnesses: %v", err)
 	}

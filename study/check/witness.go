@@ -23,31 +23,33 @@ import (
 	"softswitch/unit"
 )
 
-// MaxWitnesses is for how many cycles of a report, the likeliest, witnesses are looked for.
+// MaxWitnesses is for how many shapes of a report, the likeliest, witnesses are looked for.
 const MaxWitnesses = 20
 
-// Witnesses looks for a witness of each of the first cycles of a report: a scenario of the
+// Witnesses looks for a witness of the example of each of the first shapes of a report: a scenario of the
 // same fabric, with other flows if need be, in which it deadlocks when it is played. It
 // writes those that it finds into the folder dir, and draws a progress bar on out. data is
 // the content of the scenario file.
 func (k *Checked) Witnesses(ctx context.Context, data []byte, dir string, out io.Writer) error {
+	shapes := k.Report.Shapes[:min(len(k.Report.Shapes), MaxWitnesses)]
+	return k.witnesses(ctx, data, dir, lists.Map(shapes, func(s Shape) int { return s.Example }), out)
+}
+
+// witnesses looks for a witness of each of the cycles with these numbers.
+func (k *Checked) witnesses(ctx context.Context, data []byte, dir string, numbers []int, out io.Writer) error {
 	if err := safefile.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	cycles := k.Report.Cycles[:min(len(k.Report.Cycles), MaxWitnesses)]
-	searches := make([]search, len(cycles))
-	for i := range cycles {
-		searches[i] = k.search(data, &cycles[i])
-	}
-	err := progress.Each(ctx, out, "witnesses", len(cycles), k.workers, func(i int) error { return searches[i].run(ctx) })
+	searches := lists.Map(numbers, func(n int) search { return k.search(data, &k.Report.Cycles[n-1]) })
+	err := progress.Each(ctx, out, "witnesses", len(searches), k.workers, func(i int) error { return searches[i].run(ctx) })
 	if err != nil {
 		return err
 	}
-	for i := range cycles {
+	for i, n := range numbers {
 		w := &Witness{Tries: searches[i].tries}
-		cycles[i].Witness = w
+		k.Report.Cycles[n-1].Witness = w
 		if text := searches[i].found; text != "" {
-			w.File, w.Onset = filepath.Join(dir, fmt.Sprintf("%s-cycle%d.yaml", k.Report.Scenario, i+1)), searches[i].onset
+			w.File, w.Onset = filepath.Join(dir, fmt.Sprintf("%s-cycle%d.yaml", k.Report.Scenario, n)), searches[i].onset
 			if err := safefile.WriteFile(w.File, []byte(text), 0o644); err != nil {
 				return err
 			}

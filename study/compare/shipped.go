@@ -11,6 +11,7 @@ import (
 	"softswitch/internal/strictyaml"
 	"softswitch/lab"
 	"softswitch/scenario"
+	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 )
@@ -32,6 +33,9 @@ func Scenarios(world string, names []string) ([]Source, error) {
 		}
 		data, err := readFile(name)
 		if err != nil {
+			return nil, fmt.Errorf("--scenarios: %w", err)
+		}
+		if err := importer.OtherProgram(name, data); err != nil {
 			return nil, fmt.Errorf("--scenarios: %w", err)
 		}
 		own := newSource(world, name, name, data)

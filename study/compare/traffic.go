@@ -198,7 +198,7 @@ func playOne(ctx context.Context, src *Source, k *Kind, seed uint64) (outcome, e
 	o := outcome{v: v}
 	for i, f := range v.Flows {
 		alone := plan.AloneMessage(i)
-		if alone == 0 || s.Misbehaves(s.Flows[i].To) || slices.Contains(s.Dead, s.Flows[i].To) {
+		if alone == 0 || s.Suffers(&s.Flows[i]) || slices.Contains(s.Dead, s.Flows[i].To) {
 			continue
 		}
 		slow := math.Inf(1)

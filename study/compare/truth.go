@@ -131,7 +131,7 @@ func (m *Matrix) truth(ctx context.Context, src *Source, seed uint64) (f found) 
 		return f
 	}
 	f.innocent = lists.Map(s.Flows, func(flow scenario.Flow) bool {
-		return slices.Contains(s.Lossless(), int(flow.Priority)) && !s.Misbehaves(flow.To)
+		return slices.Contains(s.Lossless(), int(flow.Priority)) && !s.Suffers(&flow)
 	})
 	return f
 }

@@ -14,7 +14,7 @@ var builtParts = []func(*maker){
 	(*maker).schedulers,
 	(*maker).speak,
 	(*maker).ports,
-	(*maker).severalNICs, // last: it adds hosts, whose links are plain
+	(*maker).severalNICs, // last: it adds hosts, and draws itself what their links have
 }
 
 // built draws them. The fabric, its traffic and its thresholds are there.

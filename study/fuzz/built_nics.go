@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"softswitch/internal/lists"
+	"softswitch/node/config"
 )
 
 // severalNICs adds hosts with several NICs, and flows from and to them: with one address, at different
-// switches, or with one at each NIC. Some of their links fail.
+// switches, or with one at each NIC. Some of their links fail, some NICs are slow or storm, and some have PFC of
+// their own.
 func (m *maker) severalNICs() {
 	// A route that is a backup alone has to leave another way to each subnet of its end.
 	backed := func(s string) bool {
@@ -72,16 +74,57 @@ func (m *maker) severalNICs() {
 				m.Events = append(m.Events, Event{At: m.ticks(20, 200), Do: "fail", Link: s + "--" + h})
 			}
 		}
+		m.ownPFC(h, homes[:nics])
+		if m.one(2) {
+			m.badNIC(h, nics)
+		}
+	}
+}
+
+// ownPFC gives some NICs of a host, which lead to these switches, PFC of their own.
+func (m *maker) ownPFC(h string, homes []string) {
+	for _, s := range homes {
+		p := Port{At: h, To: s}
+		if m.one(4) {
+			p.Lossless = slices.Clone(m.Lossless[1:])
+		}
+		if m.one(6) {
+			p.PFC = pick(m, config.PFCTx, config.PFCRx)
+		}
+		if p.Lossless != nil || p.PFC != "" {
+			m.Ports = append(m.Ports, p)
+		}
+	}
+}
+
+// badNIC makes a NIC of a host, or all of them, slow or storm. A NIC that storms has the PFC of others: it
+// pauses every lossless priority.
+func (m *maker) badNIC(h string, nics int) {
+	bad, first := m.rng.IntN(nics), len(m.Events)
+	m.badHost(h)
+	all := m.one(3)
+	for i := first; i < len(m.Events) && !all; i++ {
+		m.Events[i].NIC = &bad
+	}
+	at := 0
+	for _, l := range m.Links {
+		if l.B != h {
+			continue
+		}
+		if at == bad {
+			m.Ports = slices.DeleteFunc(m.Ports, func(p Port) bool { return p.At == h && p.To == l.A })
+		}
+		at++
 	}
 }
 
 // nicKeys are the keys of a flow that name its NICs.
-func (f *Flow) nicKeys() (s string) {
-	if f.NIC != nil {
-		s += fmt.Sprintf(", nic: %d", *f.NIC)
+func (f *Flow) nicKeys() string { return nicKey("nic", f.NIC) + nicKey("to_nic", f.ToNIC) }
+
+// nicKey is a further key with a NIC, "" if that is nil.
+func nicKey(key string, nic *int) string {
+	if nic == nil {
+		return ""
 	}
-	if f.ToNIC != nil {
-		s += fmt.Sprintf(", to_nic: %d", *f.ToNIC)
-	}
-	return s
+	return fmt.Sprintf(", %s: %d", key, *nic)
 }

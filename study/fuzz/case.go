@@ -139,6 +139,7 @@ type Event struct {
 	For      unit.Time
 	Nth      int
 	Plant    int
+	NIC      *int // of a host, nil for all of its NICs; nobody changes it
 
 	Frame []byte // of forge
 	Back  bool   // of replay
@@ -287,7 +288,7 @@ func (e Event) keys() string {
 	case "kill", "stop", "continue":
 		return ", switch: " + e.Node
 	case "normal":
-		return ", host: " + e.Node
+		return ", host: " + e.Node + nicKey("nic", e.NIC)
 	case "forge":
 		return fmt.Sprintf(", link: %s, from: %s, frame: \"%x\"", e.Link, e.Node, e.Frame)
 	case "lose", "replay":
@@ -297,7 +298,7 @@ func (e Event) keys() string {
 		}
 		return s + number("flip", e.Flip)
 	}
-	s := ", host: " + e.Node
+	s := ", host: " + e.Node + nicKey("nic", e.NIC)
 	if e.Do == "storm" {
 		s += fmt.Sprintf(", priority: %d", e.Priority)
 	} else {

@@ -3,11 +3,11 @@
 //
 //	switches, hosts, links --> Levels --> line, layers, ring or mesh --> a Drawing --> SVG, the live page
 //
-// The live page and `lab graph --svg` draw the result of Place; Graphviz and Mermaid, which
+// The live page, `lab graph --svg` and `check --html` draw the result of Place; Graphviz and Mermaid, which
 // place nodes themselves, are told only Levels.
 //
 // Read in this order: graph.go (what to draw), graphviz.go (DOT and Mermaid),
-// svg.go; layout.go (the placement, and which shape it gets), sheet.go (sizes),
+// svg.go, marks.go (a picture once, marked in several ways); layout.go (the placement, and which shape it gets), sheet.go (sizes),
 // shapes.go (which switch stands where), rows.go (rows of switches with their hosts),
 // mesh.go (graphs without a pattern), ends.go (where links meet boxes).
 //

@@ -93,16 +93,22 @@ func (l Link) downwards(levels []int) (from, to int) {
 	return l.A, l.B
 }
 
-// OfPlan is the topology of a plan, with the link events marked, and one label for the links of a LAG.
-func OfPlan(p *scenario.Plan) *Graph {
+// OfFabric is the topology of a fabric, with one label for the links of a LAG.
+func OfFabric(name string, f *topo.Fabric) *Graph {
 	g := &Graph{
-		Name:  p.Scenario.Name,
-		Nodes: lists.Map(p.Fabric.Nodes, func(n topo.Node) Node { return Node{Name: n.Name, Host: n.Kind == topo.Host} }),
-		Links: lists.Map(p.Fabric.Links, func(l topo.Link) Link { return Link{A: l.A.Node, B: l.B.Node} }),
+		Name:  name,
+		Nodes: lists.Map(f.Nodes, func(n topo.Node) Node { return Node{Name: n.Name, Host: n.Kind == topo.Host} }),
+		Links: lists.Map(f.Links, func(l topo.Link) Link { return Link{A: l.A.Node, B: l.B.Node} }),
 	}
-	for _, lag := range p.Fabric.LAGs {
+	for _, lag := range f.LAGs {
 		g.Links[lag.Links[len(lag.Links)/2]].Note = fmt.Sprintf("LAG of %d", len(lag.Links))
 	}
+	return g
+}
+
+// OfPlan is the topology of a plan, with the link events marked.
+func OfPlan(p *scenario.Plan) *Graph {
+	g := OfFabric(p.Scenario.Name, p.Fabric)
 	for _, e := range p.Events {
 		verb := map[scenario.Do]string{scenario.Fail: "fails at ", scenario.Heal: "heals at "}[e.Do]
 		if verb == "" {

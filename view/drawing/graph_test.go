@@ -174,3 +174,20 @@ func TestApart(t *testing.T) {
 		t.Errorf("DOT: %s", g.DOT())
 	}
 }
+
+// TestMarked: a base is drawn where it is used, with a cross at each link that is down and an arrow along each
+// that is marked, beside its link in either direction.
+func TestMarked(t *testing.T) {
+	d := NewBase(diamond, "fabric")
+	if symbol := d.Symbol(); len(parse(t, symbol).paths) != len(diamond.Links) || !strings.Contains(symbol, `<symbol id="fabric"`) {
+		t.Errorf("symbol: %s", symbol)
+	}
+	marked := d.Marked("a<b", []int{2}, []Arrow{{Link: 1}, {Link: 1, Back: true}})
+	m := parse(t, marked)
+	if !strings.Contains(marked, `<use href="#fabric"`) || !strings.Contains(marked, "<title>a&lt;b</title>") || !slices.Equal(m.texts, []string{"×"}) || m.dashed != 1 {
+		t.Errorf("marked: %s", marked)
+	}
+	if slices.Sort(m.paths); len(m.paths) != 6 || len(slices.Compact(slices.Clone(m.paths))) != 5 { // the link that is down twice, a line and a head of each arrow
+		t.Errorf("paths %q", m.paths)
+	}
+}

@@ -24,17 +24,22 @@ func (g *Graph) SVG() string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" font-size="%d">`+"\n",
 		p.width, p.height, p.width, p.height, fontSize)
 	fmt.Fprintf(&b, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", escape(g.Name))
-	for i := range g.Links {
-		p.link(&b, i)
-	}
-	for i := range g.Nodes {
-		p.node(&b, i)
-	}
-	for i := range g.Links {
-		p.note(&b, i)
-	}
+	p.all(&b)
 	b.WriteString("</svg>\n")
 	return b.String()
+}
+
+// all draws links, nodes and notes.
+func (p *picture) all(b *strings.Builder) {
+	for i := range p.g.Links {
+		p.link(b, i)
+	}
+	for i := range p.g.Nodes {
+		p.node(b, i)
+	}
+	for i := range p.g.Links {
+		p.note(b, i)
+	}
 }
 
 // picture is a drawing and its size in pixels.

@@ -24,6 +24,7 @@ type Connections struct {
 // have, "done" when all are acknowledged, or "gave up".
 type Connection struct {
 	Flow  string `json:"flow"`
+	NIC   string `json:"nic"` // by which it leaves now
 	State string `json:"state"`
 	*host.Messages
 }
@@ -46,20 +47,23 @@ func connectionsOf(h *observe.Host) Connections {
 		if f.Messages == nil {
 			continue
 		}
-		state := "open"
-		switch {
-		case f.Messages.Failed:
-			state = "gave up"
-		case f.Messages.Completion > 0:
-			state = "done"
-		}
-		c.Connections = append(c.Connections, Connection{f.Name, state, f.Messages})
+		c.Connections = append(c.Connections, Connection{f.Name, h.NICs[f.NIC].Name, stateOf(f.Messages), f.Messages})
 	}
 	return c
 }
 
+func stateOf(m *host.Messages) string {
+	switch {
+	case m.Failed:
+		return "gave up"
+	case m.Completion > 0:
+		return "done"
+	}
+	return "open"
+}
+
 func (c *Connections) table() table {
-	t := table{header: []string{"Flow", "State", "Messages", "Bytes", "Mean MS", "Max MS", "Mbit/s", "Again", "NAKs", "Timeouts", "CNPs"}, left: 2}
+	t := table{header: []string{"Flow", "NIC", "State", "Messages", "Bytes", "Mean MS", "Max MS", "Mbit/s", "Again", "NAKs", "Timeouts", "CNPs"}, left: 3}
 	for _, k := range c.Connections {
 		mean, rate := "N/A", "N/A"
 		if k.Done > 0 {
@@ -68,7 +72,7 @@ func (c *Connections) table() table {
 		if k.Rate > 0 {
 			rate = strconv.FormatFloat(float64(k.Rate)/1e6, 'f', 1, 64)
 		}
-		t.add(k.Flow, k.State, Thousands(k.Done), Thousands(k.Bytes), mean, microseconds(k.TimeMax), rate,
+		t.add(k.Flow, k.NIC, k.State, Thousands(k.Done), Thousands(k.Bytes), mean, microseconds(k.TimeMax), rate,
 			Thousands(k.Again), Thousands(k.Naks), Thousands(k.Timeouts), Thousands(k.CNPs))
 	}
 	return t

@@ -7,7 +7,7 @@
 //
 // Read in this order: show.go (what a view is, and how it is written), watch.go, table.go, then the
 // views: pfc.go, buffer.go, tables.go (interfaces, routes, stations), deadlock.go, connections.go
-// (of hosts), nic.go.
+// and nics.go (of hosts), nic.go (of NICs for programs).
 //
 // Invariants:
 //   - JSON has the contents of the table, with a separate answer for each node;

@@ -66,7 +66,7 @@ func (m *model) causeText(c *detect.Cause) string {
 	switch {
 	case host >= 0:
 		what = "host " + m.w.nodes[host].Name
-		if _, slow := m.slow[host]; slow {
+		if slices.Contains(m.slowHosts(), host) {
 			what = m.slowText(host)
 		}
 	case c.Type == detect.CauseLink && dir >= 0: // the loop is the way round it

@@ -46,8 +46,8 @@ type model struct {
 	down      []bool            // by direction: the port that it leaves is down
 	starving  [][]Starving      // by switch
 	silent    []bool            // by node
-	storming  []int             // by node: priorities that it pauses without end
-	slow      map[int]unit.Rate // by node: hosts that drain slowly, and how fast
+	storming  []int             // by node: priorities that it pauses without end, of all NICs
+	slow      map[nic]unit.Rate // NICs that drain slowly, and how fast
 	differs   map[mismatchOf]string
 	pgs       []pg                 // by direction and priority: the priority group at its far end, by its events
 	waits     map[edge]hold        // what waits where
@@ -116,7 +116,7 @@ func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 		pgs: make([]pg, len(w.far)*unit.Priorities), waits: map[edge]hold{}, actions: map[Action]unit.Time{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
 		truly: map[int]bool{}, namedFlows: map[detect.FlowID]bool{}, namedHosts: map[int]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
-		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: map[int]unit.Rate{}, differs: map[mismatchOf]string{}, snaps: make([]snap, len(w.switches)), starving: make([][]Starving, len(w.switches)), sending: make([]Sending, len(w.hosts)),
+		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: map[nic]unit.Rate{}, differs: map[mismatchOf]string{}, snaps: make([]snap, len(w.switches)), starving: make([][]Starving, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
 	}
 }
@@ -181,17 +181,16 @@ func (m *model) add(e oracle.Entry) {
 		}
 	case event.HostStorm:
 		m.storming[m.w.index[e.Node]]++
-		m.tell(e.At, "storm", "%s storms: it pauses priority %d without end", m.name(e.Node), e.Priority)
+		m.tell(e.At, "storm", "%s storms%s: it pauses priority %d without end", m.name(e.Node), m.atNIC(m.nicOf(e)), e.Priority)
 	case event.HostStormOver:
 		m.storming[m.w.index[e.Node]]--
-		m.tell(e.At, "storm", "the storm of %s in priority %d is over", m.name(e.Node), e.Priority)
+		m.tell(e.At, "storm", "the storm of %s%s in priority %d is over", m.name(e.Node), m.atNIC(m.nicOf(e)), e.Priority)
 	case event.HostSlow:
-		i := m.w.index[e.Node]
-		m.slow[i] = unit.Rate(e.Bytes) * 1000
-		m.tell(e.At, "storm", "%s", m.slowText(i))
+		m.slow[m.nicOf(e)] = unit.Rate(e.Bytes) * 1000
+		m.tell(e.At, "storm", "%s", m.slowNIC(m.nicOf(e)))
 	case event.HostSlowOver:
-		delete(m.slow, m.w.index[e.Node])
-		m.tell(e.At, "storm", "%s is slow no more", m.name(e.Node))
+		delete(m.slow, m.nicOf(e))
+		m.tell(e.At, "storm", "%s is slow no more%s", m.name(e.Node), m.atNIC(m.nicOf(e)))
 	case event.Trace:
 		m.label(e)
 		m.step(e)
@@ -210,7 +209,7 @@ func (m *model) forget(e oracle.Entry) {
 	m.now = e.At
 	node := m.w.index[e.Node]
 	m.storming[node] = 0
-	delete(m.slow, node)
+	maps.DeleteFunc(m.slow, func(n nic, _ unit.Rate) bool { return n.node == node })
 	away := lists.Where(m.w.nodes[node].Ports, func(d int) bool { return d >= 0 }) // directions that leave it
 	for _, d := range away {
 		m.down[d] = false
@@ -414,7 +413,7 @@ func (m *model) state(at unit.Time) State {
 	s.Silent = below(len(m.silent), func(i int) bool { return m.silent[i] })
 	s.Storms = below(len(m.storming), func(i int) bool { return m.storming[i] > 0 })
 	s.Mismatches = m.mismatches()
-	s.SlowHosts = slices.Sorted(maps.Keys(m.slow))
+	s.SlowHosts = m.slowHosts()
 	paused := below(len(m.paused), func(i int) bool { return m.paused[i] })
 	s.Paused = lists.Map(paused, func(i int) At { return At{i / unit.Priorities, i % unit.Priorities} })
 	for i := range m.snaps {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"softswitch/internal/lists"
+	"softswitch/oracle"
 	"softswitch/unit"
 )
 
@@ -162,13 +163,52 @@ func (m *model) slowFirst(s *State, text string) string {
 	return fmt.Sprintf("%s are slow: %s.", unit.Count(len(s.SlowHosts), "host"), text)
 }
 
+// nic is a NIC of a host.
+type nic struct {
+	node int
+	port unit.Port
+}
+
+// nicOf is the NIC of an event.
+func (m *model) nicOf(e oracle.Entry) nic { return nic{m.w.index[e.Node], e.Port} }
+
+// atNIC is where a host with several NICs does something.
+func (m *model) atNIC(n nic) string {
+	i := n.node - len(m.w.switches)
+	if i < 0 || int(n.port) >= len(m.w.hosts[i].NICs) {
+		return ""
+	}
+	return " at " + m.w.hosts[i].NICs[n.port].Name
+}
+
+// slowHosts are the hosts that have a slow NIC, in order.
+func (m *model) slowHosts() []int {
+	var hosts []int
+	for n := range m.slow {
+		hosts = append(hosts, n.node)
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
 // slowText says how slow a host is.
 func (m *model) slowText(host int) string {
-	text := fmt.Sprintf("%s takes only %v", m.w.nodes[host].Name, m.slow[host])
-	if ports := m.w.nodes[host].Ports; len(ports) > 0 && ports[0] >= 0 && m.w.rates[ports[0]^1] > 0 {
-		text += fmt.Sprintf(" of its %v", m.w.rates[ports[0]^1])
+	var parts []string
+	for p := range unit.Port(len(m.w.nodes[host].Ports)) {
+		if _, is := m.slow[nic{host, p}]; is {
+			parts = append(parts, m.slowNIC(nic{host, p}))
+		}
 	}
-	return text
+	return strings.Join(parts, ", ")
+}
+
+// slowNIC says how slow a NIC is.
+func (m *model) slowNIC(n nic) string {
+	text := fmt.Sprintf("%s takes only %v", m.w.nodes[n.node].Name, m.slow[n])
+	if d, ok := m.w.ports[unit.NodePort{Node: m.w.ids[n.node], Port: n.port}]; ok && m.w.rates[d^1] > 0 {
+		text += fmt.Sprintf(" of its %v", m.w.rates[d^1])
+	}
+	return text + m.atNIC(n)
 }
 
 // underneath says what is not as it should be, though traffic flows: links that are down, or whose ends

@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
+	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 )
@@ -124,19 +124,24 @@ func ReadScenario(name string) ([]byte, error) {
 		}
 		return nil, fmt.Errorf("%w, nor is it a scenario that comes with softswitch; those are %s", err, strings.Join(scenarios.Offered(), ", "))
 	}
-	if err == nil && isSONiC(data) {
-		return nil, fmt.Errorf("%s: this is SONiC's config_db.json; `softswitch import sonic %s` makes a scenario of it, or of a folder of them", Called(name), name)
+	if info, ierr := os.Stat(name); ierr == nil && info.IsDir() {
+		return nil, otherFolder(name)
 	}
-	return data, err
+	if err != nil {
+		return nil, err
+	}
+	return data, importer.OtherProgram(name, data)
 }
 
-// isSONiC reports whether data contains tables of a SONiC switch configuration.
-func isSONiC(data []byte) bool {
-	var tables struct {
-		Port     json.RawMessage `json:"PORT"`
-		Metadata json.RawMessage `json:"DEVICE_METADATA"`
+// otherFolder returns the error for a folder in the place of a scenario file.
+func otherFolder(name string) error {
+	files, _ := filepath.Glob(filepath.Join(name, "*.json"))
+	for _, file := range files {
+		if data, err := os.ReadFile(file); err == nil && importer.OtherProgram(file, data) != nil {
+			return fmt.Errorf("%s: a folder of SONiC's config_db.json, not a scenario; `softswitch import sonic %s > fabric.yaml` makes one of it", name, name)
+		}
 	}
-	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && json.Unmarshal(data, &tables) == nil && (tables.Port != nil || tables.Metadata != nil)
+	return fmt.Errorf("%s: a folder; name a scenario file in it", name)
 }
 
 // Shipped reports whether ReadScenario resolves name to a scenario that comes with softswitch.

@@ -247,12 +247,13 @@ func labStorm(name *string) *cobra.Command {
 		Use:   "storm HOST...",
 		Short: "Start pause storms",
 		Long: `Make hosts send pauses of a priority without end, whatever they receive, as broken NICs
-do; "lab normal" ends it. The priority must be a lossless priority of the host.
+do; "lab normal" ends it. The priority must be a lossless priority of the host. HOST is all NICs
+of a host that pause the priority; HOST:INTERFACE is one NIC, as "show nics" lists them.
 
 A switch bears the pauses of a host for the budget of its configuration, half a second if that
 says nothing, and then contains the host: it ignores them. --budget changes that in all
 switches of the lab, from now on: "off" lets a storm spread as far as it gets.`,
-		Example: "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --priority 4\n  sudo softswitch lab storm h1 --budget off",
+		Example: "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --priority 4\n  sudo softswitch lab storm h1:eth1\n  sudo softswitch lab storm h1 --budget off",
 		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
 	}, func(ctx context.Context, to lab.Orders, args []string) error {
 		if budget != "" {
@@ -292,8 +293,9 @@ func labSlow(name *string) *cobra.Command {
 		Use:   "slow HOST RATE",
 		Short: "Slow a host's receiver",
 		Long: `Limit the rate at which a host drains its receive buffers to RATE, such as 20Mbit/s. The
-buffers fill, and the host pauses its switch. "lab normal" ends it.`,
-		Example: "  sudo softswitch lab slow h2 20Mbit/s",
+buffers fill, and the host pauses its switch. "lab normal" ends it. HOST is all NICs of a host;
+HOST:INTERFACE is one NIC.`,
+		Example: "  sudo softswitch lab slow h2 20Mbit/s\n  sudo softswitch lab slow h2:eth1 20Mbit/s",
 		Args:    cli.Arguments(cobra.ExactArgs(2)),
 	}, func(ctx context.Context, to lab.Orders, args []string) error {
 		rate, err := unit.ParseRate(args[1])
@@ -335,8 +337,8 @@ func labNormal(name *string) *cobra.Command {
 	return labOrder(name, cli.HostNames, &cobra.Command{
 		Use:     "normal HOST...",
 		Short:   "End slow and storm",
-		Long:    "Return hosts to normal: end storms and slow receivers.",
-		Example: "  sudo softswitch lab normal h2",
+		Long:    "Return hosts to normal: end storms and slow receivers. HOST:INTERFACE is one NIC of a host.",
+		Example: "  sudo softswitch lab normal h2\n  sudo softswitch lab normal h2:eth1",
 		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
 	}, func(ctx context.Context, to lab.Orders, args []string) error { return to.Normal(ctx, args...) })
 }

@@ -49,7 +49,7 @@ created it has gone round a loop.`, show.Labels())),
 		leaf(s, "auth", "Authenticated links, and the frames refused on them", "", show.Authentication()), s.interfaces(),
 		leaf(s, "route", "Routes, their ports in use, and their backups", "", show.Routes()),
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
-		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.connections(),
+		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.nics(), s.connections(),
 	)
 	cli.Formerly(c, s.actions("measures"))
 	giveExamples(c, "--json")
@@ -223,6 +223,17 @@ With --check-deadlock the exit status is 1 if a deadlock lasts, otherwise 0.`, v
 func (s *shower) actions(name string) *cobra.Command {
 	return leaf(s, name, "Actions in effect", `Actions of responses and of the switch itself that are in effect: the start, the priority
 group, queue and flow, the purpose, and what ends each.`, show.Actions())
+}
+
+func (s *shower) nics() *cobra.Command {
+	return leafOf(s, "nics [HOST...]", "NICs of hosts: what each carried, paused and was paused for", `The NICs of the hosts of a lab, of those with several one by one: the flows that leave by it
+now, how many of them are reliable connections that are open, done or have given up, the frames
+of flows that it sent and received, lossless frames that it dropped, and packets to port 4791
+that no connection takes. Takes is the rate at which a slow NIC takes frames.
+
+By lossless priority: whether it is paused now, the pause frames that it heeded and for how long
+they held it, those that it sent and repeated, whether it storms, and the bytes in its receive
+buffer. "softswitch nic show" is for the NICs of programs.`, show.NICsOfHosts(), cli.SenderNames, s.target.Senders)
 }
 
 func (s *shower) connections() *cobra.Command {
