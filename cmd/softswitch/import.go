@@ -31,7 +31,7 @@ func importSONiC() *cobra.Command {
 		Use:   "sonic DIR|FILE",
 		Short: "Make a scenario file of SONiC switches",
 		Long: `Convert the configurations of SONiC switches to a scenario file and print it. DIR contains
-the config_db.json of each switch as NAME.json; FILE is one such file. DEVICE_NEIGHBOR gives
+the config_db.json of each switch as NAME.json or in a folder NAME; FILE is one such file. DEVICE_NEIGHBOR gives
 the links, CABLE_LENGTH the cables, PORT the speeds and mtu, PORT_QOS_MAP the lossless
 priorities, BUFFER_PG the buffers, QUEUE the schedulers and marks, PFC_WD the watchdog. If SONiC
 computes a port's headroom, so does this for the platforms that it knows; others get what the
@@ -251,10 +251,16 @@ func readSONiC(dir string) (files []importer.SONiCFile, err error) {
 	total := 0
 	for _, p := range paths {
 		name, ok := strings.CutSuffix(p.Name(), ".json")
+		path := filepath.Join(dir, p.Name())
+		if p.IsDir() {
+			path = filepath.Join(path, "config_db.json")
+			_, err := os.Stat(path)
+			ok = err == nil
+		}
 		if !ok {
 			continue
 		}
-		data, err := readAtMost(filepath.Join(dir, p.Name()), importer.MaxSONiCFile)
+		data, err := readAtMost(path, importer.MaxSONiCFile)
 		if err != nil {
 			return nil, err
 		}
@@ -264,7 +270,7 @@ func readSONiC(dir string) (files []importer.SONiCFile, err error) {
 		files = append(files, importer.SONiCFile{Switch: name, Data: data})
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: no NAME.json in it; want the config_db.json of each switch", dir)
+		return nil, fmt.Errorf("%s: no NAME.json or NAME/config_db.json in it; want one of each switch", dir)
 	}
 	return files, nil
 }

@@ -54,6 +54,9 @@ func (r *sonicReader) read(c *configDB, data []byte) bool {
 		at = wrong.ByteOffset
 	}
 	line := 1 + bytes.Count(data[:min(int(at), len(data))], []byte("\n"))
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		err = fmt.Errorf("a key is given twice: %w", err)
+	}
 	r.fault(fmt.Errorf("%s.json:%d: no config_db.json: %s", c.file, line, cut(err.Error())))
 	r.broken = true
 	return false
@@ -183,6 +186,10 @@ func (d *sonicDecoder) field(name, key, field string, to map[string]string) erro
 	v, err := d.ReadValue()
 	if err != nil {
 		return err
+	}
+	if v.Kind() == 'n' { // what SONiC's programs write for what they do not know
+		d.r.tellAt(d.c.file+" "+quoted(name+"|"+key), "%s is null: it counts as missing", quoted(field))
+		return nil
 	}
 	text, ok := textOf(v)
 	if !ok {
