@@ -85,7 +85,14 @@ func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writ
 		}
 		from = end
 	}
-	return &Checked{Report: c.Report(results, opt.Failures), plan: plan, checker: c, workers: opt.Workers}, nil
+	r := c.list(results, opt.Failures)
+	work.Close()
+	named := progress.New(ctx, out, "cycles", int64(len(r.Cycles)))
+	defer named.Close()
+	if err := explain(workers, r.Cycles, func(n int) error { return named.Add(int64(n)) }); err != nil {
+		return nil, err
+	}
+	return &Checked{Report: r, plan: plan, checker: c, workers: opt.Workers}, nil
 }
 
 // each calls do for from to end-1, with one call at a time for each worker, and returns
