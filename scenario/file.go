@@ -45,7 +45,7 @@ type file struct {
 	// Auth is how switches authenticate what they say to each other on a link: pauses, labels
 	// and messages (docs/format/auth.md).
 	Auth auth.Mode `yaml:"auth" schema:"off|accept|strict,default=off"`
-	// Routes replace computed ones: shortest paths, and for each its backup.
+	// Routes replace computed ones, which are as topology.routing has them.
 	Routes []fileRoute `yaml:"routes"`
 	// Dead are hosts of which their switch knows the IP address but not the port: it
 	// floods frames for them. No flow may start at a dead host.
@@ -131,6 +131,15 @@ type fileTopology struct {
 	Rewire []fileRewire `yaml:"rewire"`
 	// LAGs are links that act as one, once all is rewired. Further links come behind all others.
 	LAGs []fileLAG `yaml:"lags"`
+	// Routing is what the switches know their routes from. backups: shortest paths, and at each switch other
+	// ports that serve while all of these are down, whoever it is that they lead to. igp: shortest paths
+	// alone. bgp: of these, the ones whose AS numbers come once (RFC 7938). The routes of igp and bgp are those of
+	// all links up; `softswitch check` has those of what is left after a failure.
+	Routing string `yaml:"routing" schema:"backups|igp|bgp,default=backups"`
+	// SharedAS is switches with one AS number, a list for each, of routing bgp. Every other switch has a
+	// number of its own. Default: the top tier shares one, and each tier of a pod below it, but the lowest
+	// (RFC 7938, section 5.2).
+	SharedAS [][]string `yaml:"shared_as" schema:"switch"`
 	// MTU is the longest IP packet in bytes, in the whole fabric. A frame may be 14 bytes
 	// longer, with an 802.1Q tag 18; a longer one is dropped.
 	MTU *int `yaml:"mtu" schema:"1500..9216,default=1500"`
@@ -433,6 +442,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		s.Congestion = p.congestion(s, f.Congestion)
 	}
 	s.Events = p.events(s, f.Events)
+	p.converging(s)
 	p.checkPorts(s)
 	s.NICs = p.nics(s, f.NICs)
 	p.several(s)

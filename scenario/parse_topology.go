@@ -31,6 +31,7 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	}
 	p.fabric = f
 	p.names = lists.Map(f.Nodes, func(n topo.Node) topo.ExplicitNode { return topo.ExplicitNode{Name: n.Name, Kind: n.Kind} })
+	f.Routing = p.routing(t)
 	links := slices.Repeat([]LinkSpeed{def}, len(f.Links))
 	for i, o := range t.Overrides {
 		path := fmt.Sprintf("topology.overrides[%d]", i)
@@ -182,6 +183,52 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 		return nil
 	}
 	return p.aggregate(p.rewire(f, t.Rewire), t.LAGs)
+}
+
+// converging warns of failures after which a protocol would find other routes, which a run does not.
+func (p *parser) converging(s *Scenario) {
+	if p.fabric == nil || p.fabric.Routing.Protocol == topo.Backups {
+		return
+	}
+	for _, e := range s.Events {
+		if e.Do == Fail || e.Do == Flap || e.Do == Kill {
+			s.Warnings = append(s.Warnings, p.At("topology.routing", fmt.Sprintf("a run keeps the routes of %s that it begins with: what has no port left after a failure is lost; with routing: backups another way is taken", p.fabric.Routing.Protocol)).String())
+			return
+		}
+	}
+}
+
+// routing is what the switches know their routes from.
+func (p *parser) routing(t fileTopology) (r topo.Routing) {
+	r.Protocol = topo.Protocol(max(0, slices.Index(topo.Protocols, t.Routing)))
+	if len(t.SharedAS) > 0 && r.Protocol != topo.BGP {
+		p.Faultf("topology.shared_as", "AS numbers are of routing: bgp; this is %s", r.Protocol)
+		return r
+	}
+	taken := map[int]int{}
+	for i, names := range t.SharedAS {
+		var group []int
+		for j, name := range names {
+			path := fmt.Sprintf("topology.shared_as[%d][%d]", i, j)
+			s, ok := p.node(path, name, "switch")
+			if !ok {
+				continue
+			}
+			if other, twice := taken[s]; twice {
+				p.Faultf(path, "%s is in topology.shared_as[%d] too: a switch has one AS number", name, other)
+				continue
+			}
+			taken[s] = i
+			group = append(group, s)
+		}
+		if len(group) > 0 {
+			r.SharedAS = append(r.SharedAS, group)
+		}
+	}
+	if p.Given("topology.shared_as") && r.SharedAS == nil {
+		r.SharedAS = [][]int{} // every switch has a number of its own
+	}
+	return r
 }
 
 // rewire returns f with other links, nil if they cannot be.

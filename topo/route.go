@@ -9,8 +9,8 @@ import (
 )
 
 // Group is the ports to which a switch sends the frames of one subnet: one of Ports,
-// or, while all of them are down, one of Backup. All lead to switches, and no port is
-// in both.
+// or, while all of them are down, one of Backup, which only Backups has. All lead to switches,
+// and no port is in both.
 type Group struct {
 	Ports, Backup unit.PortSet
 }
@@ -23,10 +23,10 @@ type Table struct {
 	index  [][]uint16 // by switch and subnet: index in groups
 }
 
-// NewTable computes the routes of every switch.
+// NewTable computes the routes of every switch, as f.Routing has them, with all links up.
 //
 // Let d(x) be the number of links on a shortest path over switches from x to a switch
-// that owns the subnet, the nearest if there are several. The group of a switch s is
+// that owns the subnet, the nearest if there are several. With Backups the group of a switch s is
 //
 //	Ports   every port whose far end n has d(n) = d(s) - 1
 //	Backup  every port not in Ports whose far end n still delivers what s sends
@@ -50,6 +50,8 @@ type Table struct {
 //
 // Of a LAG all ports are in a group, or none: it is a way as long as one of its links is up. The port by
 // which a frame came stands for all of its LAG.
+//
+// IGP has Ports alone, and BGP those of them that lead to what the far end announces: see BGP.
 //
 // A subnet that a switch cannot reach has the empty group. So has, without Ports, its owner; where
 // there are several, the Backup of each leads to the others, for hosts to which its own link is down.
@@ -75,21 +77,26 @@ func NewTable(f *Fabric) *Table {
 // NewTable computes it, in the order of dsts: for fabrics too large to keep the routes
 // to every subnet. It ends when fn returns false.
 func EachGroup(f *Fabric, dsts []int, fn func(s, dst int, g Group) bool) {
-	r := newRouter(f)
+	r := NewRouter(f)
 	for _, dst := range dsts {
-		r.aim(&f.Subnets[dst])
+		r.Aim(dst)
 		for s := range f.Switches() {
-			if !fn(s, dst, Group{Ports: r.ports[s], Backup: r.backup(s)}) {
+			if !fn(s, dst, r.Group(s)) {
 				return
 			}
 		}
 	}
 }
 
-// router computes groups for one destination after the other.
-type router struct {
+// Router computes groups for one destination after the other: Aim, then Group. With links down these are
+// what the protocol comes to once it knows of them.
+type Router struct {
+	f     *Fabric
 	out   [][]neighbour // by switch: its ports to switches, in ascending order
+	down  []bool        // by link
+	as    []int32       // by switch, of BGP
 	d     []int32       // by switch: links to the destination
+	from  []int32       // by switch, of BGP: whose announcement it passes on, -1 at an owner
 	ports []unit.PortSet
 	queue []int32
 
@@ -101,15 +108,20 @@ type neighbour struct {
 	port unit.Port
 	in   unit.PortSet // the port of the far end, with all of its LAG
 	node int32        // the switch there
+	link int
 	back unit.PortSet // its ports that lead back here
 }
 
 // unreachable is the distance of a switch without a path.
 const unreachable = math.MaxInt32 / 2
 
-func newRouter(f *Fabric) *router {
+// NewRouter returns a router of f, with all links up.
+func NewRouter(f *Fabric) *Router {
 	n := f.Switches()
-	r := &router{out: make([][]neighbour, n), d: make([]int32, n), ports: make([]unit.PortSet, n)}
+	r := &Router{f: f, out: make([][]neighbour, n), down: make([]bool, len(f.Links)), d: make([]int32, n), from: make([]int32, n), ports: make([]unit.PortSet, n)}
+	if f.Routing.Protocol == BGP {
+		r.as = f.Routing.numbers(f)
+	}
 	for s := range n {
 		back := map[int]unit.PortSet{}
 		for _, p := range f.Nodes[s].Ports {
@@ -119,30 +131,45 @@ func newRouter(f *Fabric) *router {
 		}
 		for j, p := range f.Nodes[s].Ports {
 			if p.Peer.Node < n {
-				r.out[s] = append(r.out[s], neighbour{unit.Port(j), f.Nodes[p.Peer.Node].LAG(p.Peer.Port), int32(p.Peer.Node), back[p.Peer.Node]})
+				r.out[s] = append(r.out[s], neighbour{unit.Port(j), f.Nodes[p.Peer.Node].LAG(p.Peer.Port), int32(p.Peer.Node), p.Link, back[p.Peer.Node]})
 			}
 		}
 	}
 	return r
 }
 
-// aim computes every switch's distance to the nearest owner of dst, and its Ports.
-func (r *router) aim(dst *Subnet) {
+// SetLink sets whether link l is up, for the next Aim.
+func (r *Router) SetLink(l int, up bool) { r.down[l] = !up }
+
+// Group is the group of switch s for the subnet last aimed at.
+func (r *Router) Group(s int) Group {
+	g := Group{Ports: r.ports[s]}
+	if r.f.Routing.Protocol == Backups {
+		g.Backup = r.backup(s)
+	}
+	return g
+}
+
+// Aim computes every switch's distance to the nearest owner of subnet dst, and its Ports. Without
+// Backups an owner all of whose ports to the subnet are down does not count.
+func (r *Router) Aim(dst int) {
 	for i := range r.d {
-		r.d[i] = unreachable
+		r.d[i], r.from[i] = unreachable, -1
 	}
-	r.d[dst.Switch] = 0
-	r.queue = append(r.queue[:0], int32(dst.Switch))
-	for _, o := range dst.Others {
-		r.d[o.Switch] = 0
-		r.queue = append(r.queue, int32(o.Switch))
+	r.queue = r.queue[:0]
+	owners := r.f.Subnets[dst].Owners()
+	for _, o := range owners {
+		if r.announces(o) {
+			r.d[o.Switch] = 0
+			r.queue = append(r.queue, int32(o.Switch))
+		}
 	}
-	r.owners = len(r.queue)
+	r.owners = len(owners)
 	for i := 0; i < len(r.queue); i++ {
 		s := r.queue[i]
 		for _, n := range r.out[s] {
-			if r.d[n.node] == unreachable {
-				r.d[n.node] = r.d[s] + 1
+			if r.d[n.node] == unreachable && r.takes(n.node, s, n.link) {
+				r.d[n.node], r.from[n.node] = r.d[s]+1, s
 				r.queue = append(r.queue, n.node)
 			}
 		}
@@ -150,15 +177,45 @@ func (r *router) aim(dst *Subnet) {
 	for s, out := range r.out {
 		r.ports[s] = unit.PortSet{}
 		for _, n := range out {
-			if r.d[n.node] == r.d[s]-1 {
+			if r.d[n.node] == r.d[s]-1 && r.takes(int32(s), n.node, n.link) {
 				r.ports[s].Add(n.port)
 			}
 		}
 	}
 }
 
+// announces reports whether owner o tells others of its subnet.
+func (r *Router) announces(o Owner) bool {
+	if r.f.Routing.Protocol == Backups {
+		return true
+	}
+	for n := range o.Ports.Len() {
+		if !r.down[r.f.Nodes[o.Switch].Ports[o.Ports.Nth(n)].Link] {
+			return true
+		}
+	}
+	return false
+}
+
+// takes reports whether switch s takes what switch by announces over link l: of BGP a path without s's own
+// number.
+func (r *Router) takes(s, by int32, l int) bool {
+	if r.down[l] {
+		return false
+	}
+	if r.as == nil {
+		return true
+	}
+	for ; by >= 0; by = r.from[by] {
+		if r.as[by] == r.as[s] {
+			return false
+		}
+	}
+	return true
+}
+
 // backup computes the Backup of switch s.
-func (r *router) backup(s int) (backup unit.PortSet) {
+func (r *Router) backup(s int) (backup unit.PortSet) {
 	if r.ports[s].Empty() && (r.d[s] > 0 || r.owners == 1) { // an unreachable subnet, or its own alone
 		return unit.PortSet{}
 	}

@@ -51,6 +51,7 @@ type Fabric struct {
 	Links   []Link
 	Subnets []Subnet // in the order of their switches; then those with several owners
 	LAGs    []LAG
+	Routing Routing // the zero value is Backups
 
 	byName   map[string]int // of nodes
 	linkName map[string]int // both ways round
