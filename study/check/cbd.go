@@ -88,8 +88,9 @@ type Checker struct {
 
 	known known
 
-	down    []bool  // by link: it is down
-	touched []int32 // by switch: how many of its links are down
+	routing *routing // nil where the switches have no protocol
+	down    []bool   // by link: it is down
+	touched []int32  // by switch: how many of its links are down
 	walker  walker
 	change  change
 	g       graph
@@ -280,6 +281,7 @@ func (c *Checker) prepare(step func() error) error {
 	nodes := len(c.ports) * len(c.priorities)
 	c.counts = make([]int32, nodes*c.width*len(c.priorities))
 	c.makeRoom()
+	c.routing = newRouting(c.plan)
 	c.table = newTable(len(c.dests))
 	if len(c.priorities) == 0 {
 		return nil
@@ -320,10 +322,12 @@ func (c *Checker) Clone() (*Checker, error) {
 	d.events, d.did = nil, did{}
 	d.counts = slices.Clone(c.counts)
 	d.makeRoom()
+	d.routing = c.routing.clone(c.plan.Fabric)
 	return &d, d.makeSwitches()
 }
 
-// setLinks sets links up or down at both ends.
+// setLinks sets links down at both ends, and routes to what a protocol finds without them; or all of them up
+// again.
 func (c *Checker) setLinks(links []int, up bool) {
 	for _, l := range links {
 		c.down[l] = !up
@@ -340,6 +344,11 @@ func (c *Checker) setLinks(links []int, up bool) {
 			c.switches[end.Node].SetLink(0, end.Port, up)
 			_, c.events = c.switches[end.Node].Work(c.events[:0])
 		}
+	}
+	if up {
+		c.routing.heal()
+	} else {
+		c.converge(links)
 	}
 }
 

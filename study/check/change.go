@@ -47,7 +47,7 @@ func (c *Checker) grow() {
 	}
 	entries := !c.losesEntries()
 	for d := range c.dests {
-		if !entries || slices.ContainsFunc(c.dests[d].hosts, c.isCut) || !c.growOne(d) {
+		if !entries || c.routing.isMoved(d) || slices.ContainsFunc(c.dests[d].hosts, c.isCut) || !c.growOne(d) {
 			c.walkAnew(d)
 		}
 	}
@@ -87,7 +87,7 @@ func (c *Checker) growOne(d int) bool {
 				if levels[n] == 0 && !hosts {
 					continue
 				}
-				outs := c.ask(n, to).Without(c.waysUp(n, d))
+				outs := c.ask(n, d, to).Without(c.waysUp(n, d))
 				if outs.Empty() {
 					continue
 				}

@@ -178,7 +178,7 @@ func (c *Checker) flowCycles(k Case, r *Result) {
 	var of []int // by index of all: the flow
 	for i := range c.flows {
 		edges := c.flows[i].edges
-		if c.passes(i, k) {
+		if c.routing != nil || c.passes(i, k) {
 			edges, _ = c.follow(i)
 		}
 		for _, e := range edges {

@@ -21,7 +21,7 @@ func (c *Checker) fill(d int) {
 	t, to := &c.table, &c.dests[d]
 	ways, levels := make([]int32, len(c.ports)*len(c.priorities)), make([]uint8, len(c.ports)*len(c.priorities))
 	for n := range ways {
-		ports := c.ask(node(n), to)
+		ports := c.ask(node(n), d, to)
 		i, found := t.index[ports]
 		if !found {
 			i = int32(len(t.ports))
@@ -38,10 +38,14 @@ func (c *Checker) fill(d int) {
 	}
 }
 
-// ask asks the switch of hop n by which ports frames for a destination leave. For those of the
+// ask asks the switch of hop n by which ports frames for a host of destination d leave. For those of the
 // destination's own switch these are the ports to which it floods them.
-func (c *Checker) ask(n node, to *dest) unit.PortSet {
+func (c *Checker) ask(n node, d int, to *dest) unit.PortSet {
 	at := c.portOf(n)
+	if g, moved := c.routing.route(at.sw, d); moved {
+		c.did.questions++
+		return c.switches[at.sw].WaysBy(at.n, g.Ports, g.Backup)
+	}
 	addr := to.addr
 	if at.sw == to.owner {
 		if addr = to.dead; addr == 0 {
@@ -58,8 +62,8 @@ func (c *Checker) ask(n node, to *dest) unit.PortSet {
 
 // ways are the ports by which frames for destination d leave that come by hop n, with the links as they are.
 func (c *Checker) ways(n node, d int) unit.PortSet {
-	if c.touched[c.portOf(n).sw] > 0 {
-		return c.ask(n, &c.dests[d])
+	if c.touched[c.portOf(n).sw] > 0 || c.routing.isMoved(d) {
+		return c.ask(n, d, &c.dests[d])
 	}
 	return c.waysUp(n, d)
 }

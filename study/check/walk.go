@@ -51,7 +51,7 @@ func (c *Checker) walk(d int, edges []edge) []edge {
 	for _, h := range to.hosts {
 		if addr := uint32(c.plan.Fabric.Nodes[h].Addr); addr != c.dests[d].addr && c.isCut(h) {
 			apart, to.addr = true, addr
-			edges = c.walkTo(&to, func(n node) unit.PortSet { return c.ask(n, &to) }, edges)
+			edges = c.walkTo(&to, func(n node) unit.PortSet { return c.ask(n, d, &to) }, edges)
 		}
 	}
 	if apart { // each edge once
@@ -223,6 +223,7 @@ func (c *Checker) firstOf(f *scenario.Flow, hash uint32) topo.End {
 func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []int32) {
 	_, addr := c.plan.Scenario.Addresses(&f)
 	first, dst, priority := c.firstOf(&f, hash), uint32(addr), f.Priority
+	d := c.plan.Fabric.SubnetAt(f.To, f.ToNIC)
 	if c.index[priority] < 0 || !c.switches[first.Node].LinkUp(first.Port) {
 		return nil, nil
 	}
@@ -231,8 +232,11 @@ func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []i
 		hops = append(hops, at)
 		sw := c.switches[at]
 		outs, flooded := sw.Ways(in, dst, priority)
+		if g, moved := c.routing.route(at, d); moved {
+			outs, flooded = sw.WaysBy(in, g.Ports, g.Backup), false
+		}
 		if !flooded && !outs.Empty() {
-			outs = sw.Way(in, dst, priority, hash).Set()
+			outs = sw.Choose(outs, hash).Set()
 		}
 		next := node(-1)
 		for ; !outs.Empty(); outs.Pop() {
