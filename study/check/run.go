@@ -15,10 +15,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/progress"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // maxCases limits the cases of a check.
@@ -47,7 +50,8 @@ type Checked struct {
 	workers int
 }
 
-// CheckAll checks all cases of a plan. It draws a progress bar on out.
+// CheckAll checks all cases of a plan. It draws a progress bar on out, and says how long the cases take if
+// that is long, by some of each kind.
 func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*Checked, error) {
 	begun := progress.New(ctx, out, "subnets", int64(len(plan.Fabric.Subnets)))
 	c, err := New(plan, func() error { return begun.Add(1) })
@@ -67,21 +71,27 @@ func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writ
 		}
 		workers = append(workers, w)
 	}
-	work := progress.New(ctx, out, "cases", int64(n))
-	defer work.Close()
 	results := make([]*Result, n)
-	from := 0
-	for _, end := range c.Phases(opt.Failures) {
-		if from > 0 {
-			for _, w := range workers {
-				w.Know(results[:from])
-			}
-		}
+	results[0] = c.Check(0)
+	for _, w := range workers {
+		w.Know(results[:1])
+	}
+	parts := c.sample(opt.Failures)
+	work := progress.New(ctx, out, "cases", left(parts))
+	defer work.Close()
+	if ns := left(parts) / int64(len(workers)); ns > longWork {
+		fmt.Fprintf(out, "%s take about %s\n", unit.Count(n, "case"), unit.Time(ns/1e9)*unit.Second)
+	}
+	from := 1
+	for _, end := range c.Phases(opt.Failures)[1:] {
 		if err := each(workers, from, end, func(w *Checker, i int) error {
 			results[i] = w.Check(i)
-			return work.Add(1)
+			return work.Add(costOf(parts, i))
 		}); err != nil {
 			return nil, err
+		}
+		for _, w := range workers {
+			w.Know(results[:end])
 		}
 		from = end
 	}
@@ -93,6 +103,56 @@ func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writ
 		return nil, err
 	}
 	return &Checked{Report: r, plan: plan, checker: c, workers: opt.Workers}, nil
+}
+
+// longWork is from how many nanoseconds on it is said how long the cases take.
+const longWork = 10e9
+
+// samples is how many cases of a kind are checked to know how long all take, and fewCases so few that nobody
+// asks.
+const (
+	samples  = 7
+	fewCases = 200
+)
+
+// part is the cases of a kind: from to end-1, of which each takes about cost nanoseconds.
+type part struct {
+	from, end int
+	cost      int64
+}
+
+// sample checks some cases of each kind, of all but the first case.
+func (c *Checker) sample(failures int) (parts []part) {
+	from := 1
+	if n := c.Cases(failures); n <= fewCases {
+		return []part{{from, n, 1}}
+	}
+	for _, end := range []int{c.singleOf(len(c.links)), c.Singles(), c.Cases(2)} {
+		end = min(end, c.Cases(failures))
+		n := end - from
+		if n <= 0 {
+			continue
+		}
+		tries := min(n, samples)
+		ns := progress.Nanoseconds(func() {
+			for j := range tries {
+				c.Check(from + (2*j+1)*n/(2*tries))
+			}
+		})
+		parts = append(parts, part{from, end, max(1, ns/int64(tries))})
+		from = end
+	}
+	return parts
+}
+
+// left is how many nanoseconds all cases of parts take.
+func left(parts []part) int64 {
+	return lists.Sum(parts, func(s part) int64 { return int64(s.end-s.from) * s.cost })
+}
+
+// costOf is how many nanoseconds case i takes.
+func costOf(parts []part, i int) int64 {
+	return parts[slices.IndexFunc(parts, func(s part) bool { return i < s.end })].cost
 }
 
 // each calls do for from to end-1, with one call at a time for each worker, and returns
