@@ -14,6 +14,7 @@ type change struct {
 	dests   []int     // those that are not as while nothing fails
 	extra   [][]edge  // by destination: the edges in addition, or all of one that was walked anew
 	touched []int32   // the switches beside links that are down
+	met     []hopOf   // hops by which frames come that did not, of destinations that have grown
 }
 
 type changed uint8
@@ -39,16 +40,21 @@ func (ch *change) of(d int) []edge {
 // grow counts, for all destinations, the edges of the ways that the failures open, such as backups. Of what
 // they take away edgesUp leaves out what is down; what is lost behind that is left to lose.
 func (c *Checker) grow() {
-	c.change.touched = c.change.touched[:0]
-	for s, n := range c.touched {
-		if n > 0 {
-			c.change.touched = append(c.change.touched, int32(s))
-		}
-	}
+	c.findTouched()
 	entries := !c.losesEntries()
 	for d := range c.dests {
 		if !entries || c.routing.isMoved(d) || slices.ContainsFunc(c.dests[d].hosts, c.isCut) || !c.growOne(d) {
 			c.walkAnew(d)
+		}
+	}
+}
+
+// findTouched finds the switches beside links that are down.
+func (c *Checker) findTouched() {
+	c.change.touched, c.change.met = c.change.touched[:0], c.change.met[:0]
+	for s, n := range c.touched {
+		if n > 0 {
+			c.change.touched = append(c.change.touched, int32(s))
 		}
 	}
 }
@@ -111,6 +117,7 @@ func (c *Checker) growOne(d int) bool {
 			return false
 		}
 		if levels[n] == 0 {
+			c.change.met = append(c.change.met, hopOf{n, int32(d)})
 			edges = c.leave(n, w.level[i], to, c.ways(n, d), edges)
 		}
 	}
@@ -139,6 +146,16 @@ func (c *Checker) lose(k Case) bool {
 		}
 	}
 	return c.did.walks > before
+}
+
+// losesAny reports whether lose has anything to walk anew, where nothing was counted.
+func (c *Checker) losesAny(k Case) bool {
+	for d := range c.dests {
+		if c.loses(k, d) {
+			return true
+		}
+	}
+	return false
 }
 
 // loses reports whether frames for destination d come later, or no longer, by a hop behind one that is down. They

@@ -14,6 +14,8 @@ const maxOfCase = 1000
 type Result struct {
 	cycles   []found
 	shortest *shortest // of no failure
+	opened   *opened   // of a link, if neither it nor no failure has a cycle
+	pairs    *pairs    // of no failure, once all links are known
 	edges    bitset    // all edges of the case: of no failure, and of a single link if it has a cycle
 	flows    map[string]bool
 	Cyclic   bool // some cycle, whether of fewer failures too or not
@@ -30,6 +32,7 @@ type found struct {
 type known struct {
 	none  *Result
 	links []*Result // by index in links
+	pairs *pairs    // nil if every pair is checked as a whole
 }
 
 // bitset is a set of edges.
@@ -55,12 +58,23 @@ func (c *Checker) Know(first []*Result) {
 	if from := c.singleOf(0); len(first) >= from+len(c.links) {
 		c.known.links = first[from:][:len(c.links)]
 	}
+	if c.known.pairs == nil && len(first) == c.Singles() {
+		if first[0].pairs == nil {
+			first[0].pairs = c.newPairs(first)
+		}
+		c.known.pairs = first[0].pairs
+	}
 }
 
 // Check checks case i. The cycles in its result are those that no case of fewer failures
 // has, as far as they are known, and those that the flows of the file close.
 func (c *Checker) Check(i int) *Result {
 	k := c.Case(i)
+	if k.Kind == PairFailure && c.known.pairs != nil {
+		if r := c.checkPair(k); r != nil {
+			return r
+		}
+	}
 	r := &Result{}
 	if len(c.priorities) == 0 {
 		r.edges = make(bitset, len(c.counts)/64+1)
@@ -68,6 +82,9 @@ func (c *Checker) Check(i int) *Result {
 	}
 	c.setLinks(k.Links, false)
 	c.grow()
+	if k.Kind == LinkFailure && c.known.none != nil && !c.known.none.Cyclic {
+		r.opened = c.open()
+	}
 	edges := c.edgesUp()
 	c.g.build(c, c.oneOfEachLAG(edges))
 	if c.g.comps > 0 && c.lose(k) { // a cycle may come of edges that the failures take away
@@ -80,7 +97,9 @@ func (c *Checker) Check(i int) *Result {
 			r.edges[e/64] |= 1 << (e % 64)
 		}
 	}
-	r.Cyclic = c.g.comps > 0
+	if r.Cyclic = c.g.comps > 0; r.Cyclic {
+		r.opened = nil
+	}
 	if r.Cyclic || k.Kind == NoFailure {
 		c.hostCycles(k, r)
 		c.flowCycles(k, r)
@@ -117,7 +136,7 @@ func (c *Checker) hostCycles(k Case, r *Result) {
 	case k.Kind == NoFailure:
 		c.g.wantAll()
 		r.shortest = newShortest(&c.g)
-	case c.known.none == nil:
+	case c.known.none == nil || !c.known.none.Cyclic: // no cycle is known, or there is none
 		c.g.wantAll()
 	default:
 		c.g.wantNew(c, c.known.none.shortest)
