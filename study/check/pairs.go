@@ -86,8 +86,8 @@ func (c *Checker) eachWay(switches []int32, fn func(h hopOf, more unit.PortSet))
 	}
 }
 
-// newPairs prepares the pairs of links, from the results of all cases before them; nil if every pair has to be
-// checked as a whole.
+// newPairs prepares the pairs of links, from the results of the cases before them, nil for those that were not
+// checked. It is nil if every pair has to be checked as a whole.
 func (c *Checker) newPairs(first []*Result) *pairs {
 	if first[0].Cyclic || c.group != nil || len(c.plan.Fabric.LAGs) > 0 || len(c.priorities) == 0 {
 		return nil
@@ -106,11 +106,12 @@ func (c *Checker) newPairs(first []*Result) *pairs {
 	by := map[hopOf][]int{}
 	for i := range c.links {
 		r := first[c.singleOf(i)]
-		p.opened = append(p.opened, r.opened)
-		o := r.opened
-		if o == nil {
+		if r == nil || r.opened == nil {
+			p.opened = append(p.opened, nil)
 			continue
 		}
+		o := r.opened
+		p.opened = append(p.opened, o)
 		for h := range o.ways {
 			by[h] = append(by[h], i)
 		}

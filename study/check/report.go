@@ -115,19 +115,23 @@ type Witness struct {
 // Clean reports whether no cycle was found.
 func (r *Report) Clean() bool { return len(r.Cycles) == 0 }
 
-// Report makes the report of the results of all cases with up to this many failures.
+// Report makes the report of the results of all cases with up to this many failures. It takes their cycles.
 func (c *Checker) Report(results []*Result, failures int) *Report {
-	r := c.list(results, failures)
+	m := c.newMerger()
+	for _, r := range results {
+		m.add(r)
+	}
+	r := c.list(m, failures)
 	explain([]*Checker{c}, r.Cycles, func(int) error { return nil })
 	return r
 }
 
-// list is the report of results, without the turns of its cycles.
-func (c *Checker) list(results []*Result, failures int) *Report {
+// list is the report of all cases, without the turns of its cycles.
+func (c *Checker) list(m *merger, failures int) *Report {
 	r := &Report{
 		Warnings: append([]string{}, c.plan.Warnings...),
 		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: c.between, Subnets: len(c.dests),
-		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
+		Failures: failures, Cases: m.cases, Cyclic: m.cyclic, Cycles: []Cycle{}, Bounds: []string{},
 	}
 	sends := map[int]bool{}
 	for s, ports := range c.from {
@@ -136,11 +140,10 @@ func (c *Checker) list(results []*Result, failures int) *Report {
 		}
 	}
 	r.Hosts = len(sends)
-	r.Cyclic = len(lists.Where(results, func(res *Result) bool { return res.Cyclic }))
-	if bounded := len(lists.Where(results, func(res *Result) bool { return res.Bounded })); bounded > 0 {
-		r.Bounds = append(r.Bounds, fmt.Sprintf("in %s only %s were kept", unit.Count(bounded, "case"), unit.Count(maxOfCase, "cycle")))
+	if m.bounded > 0 {
+		r.Bounds = append(r.Bounds, fmt.Sprintf("in %s only %s were kept", unit.Count(m.bounded, "case"), unit.Count(maxOfCase, "cycle")))
 	}
-	all := c.merge(results)
+	all := m.sorted()
 	if len(all) > maxCycles {
 		r.Bounds = append(r.Bounds, fmt.Sprintf("only the likeliest %d of %d cycles are listed", maxCycles, len(all)))
 		r.More = len(all) - maxCycles

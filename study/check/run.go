@@ -76,26 +76,34 @@ func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writ
 	for _, w := range workers {
 		w.Know(results[:1])
 	}
-	parts := c.sample(opt.Failures)
+	parts := c.sample(results[0], opt.Failures)
 	work := progress.New(ctx, out, "cases", left(parts))
 	defer work.Close()
 	if ns := left(parts) / int64(len(workers)); ns > longWork {
 		fmt.Fprintf(out, "%s take about %s\n", unit.Count(n, "case"), unit.Time(ns/1e9)*unit.Second)
 	}
+	all := c.newMerger()
+	all.add(results[0])
 	from := 1
-	for _, end := range c.Phases(opt.Failures)[1:] {
-		if err := each(workers, from, end, func(w *Checker, i int) error {
-			results[i] = w.Check(i)
-			return work.Add(costOf(parts, i))
-		}); err != nil {
-			return nil, err
+	for _, phase := range c.Phases(opt.Failures)[1:] {
+		for from < phase {
+			end := min(phase, from+atOnce)
+			if err := each(workers, from, end, func(w *Checker, i int) error {
+				results[i] = w.Check(i)
+				return work.Add(costOf(parts, i))
+			}); err != nil {
+				return nil, err
+			}
+			for i := from; i < end; i++ {
+				all.add(results[i])
+			}
+			from = end
 		}
 		for _, w := range workers {
-			w.Know(results[:end])
+			w.Know(results[:phase])
 		}
-		from = end
 	}
-	r := c.list(results, opt.Failures)
+	r := c.list(all, opt.Failures)
 	work.Close()
 	named := progress.New(ctx, out, "cycles", int64(len(r.Cycles)))
 	defer named.Close()
@@ -104,6 +112,9 @@ func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writ
 	}
 	return &Checked{Report: r, plan: plan, checker: c, workers: opt.Workers}, nil
 }
+
+// atOnce is of how many cases the cycles are kept before they are put together.
+const atOnce = 10_000
 
 // longWork is from how many nanoseconds on it is said how long the cases take.
 const longWork = 10e9
@@ -122,7 +133,7 @@ type part struct {
 }
 
 // sample checks some cases of each kind, of all but the first case.
-func (c *Checker) sample(failures int) (parts []part) {
+func (c *Checker) sample(none *Result, failures int) (parts []part) {
 	from := 1
 	if n := c.Cases(failures); n <= fewCases {
 		return []part{{from, n, 1}}
@@ -133,16 +144,36 @@ func (c *Checker) sample(failures int) (parts []part) {
 		if n <= 0 {
 			continue
 		}
-		tries := min(n, samples)
+		var some []int
+		for j := range min(n, samples) {
+			some = append(some, from+(2*j+1)*n/(2*min(n, samples)))
+		}
+		if from == c.Singles() {
+			c.known.pairs = c.pairsOf(none, some)
+		}
 		ns := progress.Nanoseconds(func() {
-			for j := range tries {
-				c.Check(from + (2*j+1)*n/(2*tries))
+			for _, i := range some {
+				c.Check(i)
 			}
 		})
-		parts = append(parts, part{from, end, max(1, ns/int64(tries))})
+		c.known.pairs = nil
+		parts = append(parts, part{from, end, max(1, ns/int64(len(some)))})
 		from = end
 	}
 	return parts
+}
+
+// pairsOf prepares some pairs of links, by their cases.
+func (c *Checker) pairsOf(none *Result, cases []int) *pairs {
+	results := make([]*Result, c.Singles())
+	results[0] = none
+	for _, i := range cases {
+		for _, l := range c.Case(i).Links {
+			j, _ := slices.BinarySearch(c.links, l)
+			results[c.singleOf(j)] = c.Check(c.singleOf(j))
+		}
+	}
+	return c.newPairs(results)
 }
 
 // left is how many nanoseconds all cases of parts take.
