@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
@@ -23,22 +24,34 @@ type merged struct {
 	rank       int
 	cases      []int // the first ones of that rank
 	count      int   // of that rank
-	last       int   // the last one counted, + 1
 }
 
 // merger puts the same cycles of different cases together, those that differ in members of LAGs alone among
 // them, and keeps those of the fewest failures. What flows close stands apart from what hosts could close, unless
-// that takes no fewer failures.
+// that takes no fewer failures. It keeps millions of cycles, so they are without pointers.
 type merger struct {
 	c     *Checker
-	index map[string]*merged
-	all   []*merged
-	flows bool // some are closed by flows
+	all   []keptCycle
+	edges []edge           // of all
+	last  map[uint64]int32 // by a hash of cycles: index in all of the last one, + 1
+	flows bool             // some are closed by flows
 
 	cases, cyclic, bounded int
 }
 
-func (c *Checker) newMerger() *merger { return &merger{c: c, index: map[string]*merged{}} }
+// keptCycle is a cycle that a merger keeps.
+type keptCycle struct {
+	at         int32 // index in edges of its first one
+	length     int32
+	priorities unit.PrioritySet
+	rank       uint8
+	cases      [maxExamples]int32
+	count      int32
+	seen       int32 // the last case that was counted, + 1
+	before     int32 // index in all of the one before with the same hash, + 1
+}
+
+func (c *Checker) newMerger() *merger { return &merger{c: c, last: map[uint64]int32{}} }
 
 // add adds the result of the next case, and takes its cycles.
 func (g *merger) add(r *Result) {
@@ -53,51 +66,91 @@ func (g *merger) add(r *Result) {
 	if len(r.cycles) == 0 {
 		return
 	}
-	rank := g.c.Case(i).Kind.rank()
+	rank := uint8(g.c.Case(i).Kind.rank())
 	for _, f := range r.cycles {
-		key := key(g.c.ofLAGs(f.edges))
-		if f.priorities != 0 {
-			key, g.flows = "f"+key, true
-		}
-		m := g.index[key]
+		g.flows = g.flows || f.priorities != 0
+		m := g.find(f.edges, f.priorities != 0)
 		if m == nil {
-			m = &merged{edges: f.edges, rank: rank}
-			g.index[key] = m
-			g.all = append(g.all, m)
+			m = g.keep(f, rank)
 		}
 		if m.rank != rank {
 			continue // cases are in the order of their ranks
 		}
 		m.priorities |= f.priorities
-		if m.last == i+1 { // by other members of LAGs, in the same case
+		if m.seen == int32(i+1) { // by other members of LAGs, in the same case
 			continue
 		}
-		m.last = i + 1
-		m.count++
-		if len(m.cases) < maxExamples {
-			m.cases = append(m.cases, i)
+		m.seen = int32(i + 1)
+		if m.count < maxExamples {
+			m.cases[m.count] = int32(i)
 		}
+		m.count++
 	}
 	r.cycles = nil
 }
 
-// sorted are the cycles in the order of a report.
-func (g *merger) sorted() []*merged {
-	all := g.all
+// keep keeps a new cycle.
+func (g *merger) keep(f found, rank uint8) *keptCycle {
+	h := g.hash(f.edges, f.priorities != 0)
+	g.all = append(g.all, keptCycle{at: int32(len(g.edges)), length: int32(len(f.edges)), rank: rank, priorities: f.priorities, before: g.last[h]})
+	g.edges = append(g.edges, f.edges...)
+	g.last[h] = int32(len(g.all))
+	return &g.all[len(g.all)-1]
+}
+
+// find is the cycle that is kept of these edges, nil if there is none. byFlows says which of the two it is, the one that
+// flows close or the one that hosts could.
+func (g *merger) find(edges []edge, byFlows bool) *keptCycle {
+	of := g.c.ofLAGs(edges)
+	for i := g.last[g.hash(edges, byFlows)]; i > 0; i = g.all[i-1].before {
+		if m := &g.all[i-1]; byFlows == (m.priorities != 0) && slices.Equal(g.c.ofLAGs(g.edgesOf(m)), of) {
+			return m
+		}
+	}
+	return nil
+}
+
+// hash is FNV-1a, by whole edges.
+func (g *merger) hash(edges []edge, byFlows bool) uint64 {
+	h := uint64(14695981039346656037)
+	if byFlows {
+		h++
+	}
+	for _, e := range g.c.ofLAGs(edges) {
+		h = (h ^ uint64(e)) * 1099511628211
+	}
+	return h
+}
+
+func (g *merger) edgesOf(m *keptCycle) []edge { return g.edges[m.at:][:m.length] }
+
+// sorted are the likeliest of all cycles in the order of a report, at most so many, and how many there are.
+func (g *merger) sorted(most int) (all []*merged, of int) {
+	kept := g.all
 	if g.flows {
-		all = slices.DeleteFunc(all, func(m *merged) bool {
-			by := g.index["f"+key(g.c.ofLAGs(m.edges))]
-			return m.priorities == 0 && by != nil && by.rank <= m.rank
+		kept = lists.Where(kept, func(m keptCycle) bool {
+			by := g.find(g.edgesOf(&m), true)
+			return m.priorities != 0 || by == nil || by.rank > m.rank
 		})
 	}
-	slices.SortStableFunc(all, func(a, b *merged) int {
-		byHosts := func(m *merged) int {
-			if m.priorities == 0 {
-				return 1
-			}
-			return 0
+	order := make([]int32, len(kept))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	byHosts := func(m *keptCycle) int {
+		if m.priorities == 0 {
+			return 1
 		}
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(byHosts(a), byHosts(b)), cmp.Compare(len(a.edges), len(b.edges)), cmp.Compare(b.count, a.count))
+		return 0
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		a, b := &kept[i], &kept[j]
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(byHosts(a), byHosts(b)), cmp.Compare(a.length, b.length), cmp.Compare(b.count, a.count), cmp.Compare(i, j))
 	})
-	return all
+	for _, i := range order[:min(most, len(order))] {
+		m := &kept[i]
+		cases := lists.Map(m.cases[:min(m.count, maxExamples)], func(i int32) int { return int(i) })
+		all = append(all, &merged{edges: slices.Clone(g.edgesOf(m)), priorities: m.priorities, rank: int(m.rank), cases: cases, count: int(m.count)})
+	}
+	return all, len(kept)
 }

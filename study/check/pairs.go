@@ -17,7 +17,8 @@ import (
 type opened struct {
 	edges []edge                 // that there are not while nothing fails, ascending
 	met   []hopOf                // hops by which frames come for the first time
-	ways  map[hopOf]unit.PortSet // of the switches beside the link: the ports in addition, of hops where frames come or not
+	hops  []hopOf                // into the switches beside the link, where frames come or not, whose ports are more
+	ways  map[hopOf]unit.PortSet // by hops: the ports in addition
 	ahead bitset                 // nodes to which the new edges lead, by all edges
 	back  bitset                 // nodes from which they are reached
 	tails []node                 // where they begin
@@ -62,7 +63,7 @@ func (c *Checker) open() *opened {
 	for _, h := range o.met {
 		use(h.n)
 	}
-	c.eachWay(c.change.touched, func(h hopOf, more unit.PortSet) { o.ways[h] = more })
+	c.eachWay(c.change.touched, func(h hopOf, more unit.PortSet) { o.hops, o.ways[h] = append(o.hops, h), more })
 	return o
 }
 
@@ -112,7 +113,7 @@ func (c *Checker) newPairs(first []*Result) *pairs {
 		}
 		o := r.opened
 		p.opened = append(p.opened, o)
-		for h := range o.ways {
+		for _, h := range o.hops {
 			by[h] = append(by[h], i)
 		}
 		o.ahead, o.back = newBitset(cap(p.at)), newBitset(cap(p.at))

@@ -143,11 +143,9 @@ func (c *Checker) list(m *merger, failures int) *Report {
 	if m.bounded > 0 {
 		r.Bounds = append(r.Bounds, fmt.Sprintf("in %s only %s were kept", unit.Count(m.bounded, "case"), unit.Count(maxOfCase, "cycle")))
 	}
-	all := m.sorted()
-	if len(all) > maxCycles {
-		r.Bounds = append(r.Bounds, fmt.Sprintf("only the likeliest %d of %d cycles are listed", maxCycles, len(all)))
-		r.More = len(all) - maxCycles
-		all = all[:maxCycles]
+	all, of := m.sorted(maxCycles)
+	if r.More = of - len(all); r.More > 0 {
+		r.Bounds = append(r.Bounds, fmt.Sprintf("only the likeliest %d of %d cycles are listed", maxCycles, of))
 	}
 	r.Cycles = append(r.Cycles, lists.Map(all, c.describe)...)
 	return r
