@@ -141,17 +141,17 @@ func (c *Checker) isDeep(d int) bool { return c.ttl-int(c.table.last[d]) < 2 }
 func (c *Checker) lose(k Case) bool {
 	before := c.did.walks
 	for d := range c.dests {
-		if c.change.state[d] != walked && c.loses(k, d) {
+		if c.change.state[d] != walked && c.loses(k, d, 1) {
 			c.walkAnew(d)
 		}
 	}
 	return c.did.walks > before
 }
 
-// losesAny reports whether lose has anything to walk anew, where nothing was counted.
-func (c *Checker) losesAny(k Case) bool {
+// losesAny reports whether loses does for some destination.
+func (c *Checker) losesAny(k Case, enough int) bool {
 	for d := range c.dests {
-		if c.loses(k, d) {
+		if c.loses(k, d, enough) {
 			return true
 		}
 	}
@@ -159,9 +159,9 @@ func (c *Checker) losesAny(k Case) bool {
 }
 
 // loses reports whether frames for destination d come later, or no longer, by a hop behind one that is down. They
-// come as early if hosts send them there, or if they come from another hop that is up, and that they took
-// earlier.
-func (c *Checker) loses(k Case, d int) bool {
+// come as early if hosts send them there, or if they come from other hops that are up, and that they took
+// earlier, over enough links.
+func (c *Checker) loses(k Case, d, enough int) bool {
 	levels := c.table.levels[d]
 	for _, l := range k.Links {
 		link := c.plan.Fabric.Links[l]
@@ -171,7 +171,7 @@ func (c *Checker) loses(k Case, d int) bool {
 		for _, end := range [...]int32{c.portNumber(link.A.Node, link.A.Port), c.portNumber(link.B.Node, link.B.Port)} {
 			for j := range c.priorities {
 				n := c.node(end, j)
-				if levels[n] > 0 && (c.bands || c.isDeep(d) || !c.comeAsEarly(d, n)) {
+				if levels[n] > 0 && (c.bands || c.isDeep(d) || !c.comeAsEarly(d, n, enough)) {
 					return true
 				}
 			}
@@ -181,7 +181,7 @@ func (c *Checker) loses(k Case, d int) bool {
 }
 
 // comeAsEarly reports whether frames for d come as early to all hops behind n, which is down.
-func (c *Checker) comeAsEarly(d int, n node) bool {
+func (c *Checker) comeAsEarly(d int, n node, enough int) bool {
 	if c.portOf(n).sw == c.dests[d].owner {
 		return true // what is flooded goes no further
 	}
@@ -189,7 +189,7 @@ func (c *Checker) comeAsEarly(d int, n node) bool {
 		all := true
 		c.eachTurn(n, outs.First(), c.ttl, func(e edge) {
 			next := c.head(e)
-			all = all && (c.down[c.portOf(next).link] || c.table.levels[d][next] == 1 || c.hasEarlier(d, next))
+			all = all && (c.down[c.portOf(next).link] || c.table.levels[d][next] == 1 || c.hasEarlier(d, next, enough))
 		})
 		if !all {
 			return false
@@ -198,9 +198,9 @@ func (c *Checker) comeAsEarly(d int, n node) bool {
 	return true
 }
 
-// hasEarlier reports whether frames for d come to hop n from another hop that is up, and that they took
-// earlier while nothing fails.
-func (c *Checker) hasEarlier(d int, n node) bool {
+// hasEarlier reports whether frames for d come to hop n from other hops that are up, and that they took
+// earlier while nothing fails, over enough links.
+func (c *Checker) hasEarlier(d int, n node, enough int) bool {
 	levels := c.table.levels[d]
 	from := &c.ports[c.portOf(n).peer]
 	for i := range c.plan.Fabric.Nodes[from.sw].Ports {
@@ -208,16 +208,18 @@ func (c *Checker) hasEarlier(d int, n node) bool {
 		if c.down[c.ports[port].link] {
 			continue
 		}
+		found := false
 		for j := range c.priorities {
 			before := c.node(port, j)
-			if levels[before] == 0 || levels[before] >= levels[n] || !c.waysUp(before, d).Has(from.n) {
-				continue
+			if levels[before] > 0 && levels[before] < levels[n] && c.waysUp(before, d).Has(from.n) {
+				c.eachTurn(before, from.n, c.ttl, func(e edge) { found = found || c.head(e) == n })
 			}
-			found := false
-			c.eachTurn(before, from.n, c.ttl, func(e edge) { found = found || c.head(e) == n })
-			if found {
-				return true
-			}
+		}
+		if found {
+			enough--
+		}
+		if enough == 0 {
+			return true
 		}
 	}
 	return false

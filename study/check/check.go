@@ -83,7 +83,7 @@ func (c *Checker) Check(i int) *Result {
 	c.setLinks(k.Links, false)
 	c.grow()
 	if k.Kind == LinkFailure && c.known.none != nil && !c.known.none.Cyclic {
-		r.opened = c.open()
+		r.opened = c.open(k)
 	}
 	edges := c.edgesUp()
 	c.g.build(c, c.oneOfEachLAG(edges))

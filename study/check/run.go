@@ -122,7 +122,7 @@ const longWork = 10e9
 // samples is how many cases of a kind are checked to know how long all take, and fewCases so few that nobody
 // asks.
 const (
-	samples  = 7
+	samples  = 20
 	fewCases = 200
 )
 
