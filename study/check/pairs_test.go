@@ -72,7 +72,7 @@ func leveled(rng *rand.Rand) string {
 	lows, middles, tops := level("l", low), level("m", middle), level("t", top)
 	for i, m := range middles {
 		for _, l := range lows {
-			if i == 0 || rng.IntN(8) > 0 {
+			if i == 0 || l == lows[0] || rng.IntN(8) > 0 {
 				links = append(links, l+"--"+m)
 			}
 		}
