@@ -135,20 +135,25 @@ func Compile(s *Scenario) (*Plan, error) {
 	return p, nil
 }
 
-// override replaces ports of computed groups. A port added to Ports is removed from
-// Backup, and the other way round. It returns false, and the subnet, if a group would
+// Of is what o makes of a computed group. A port that it adds to Ports is removed from
+// Backup, and the other way round.
+func (o *Override) Of(g topo.Group) topo.Group {
+	if !o.Ports.Empty() {
+		g.Ports = o.Ports
+		g.Backup = g.Backup.Without(o.Ports)
+	}
+	if !o.Backup.Empty() || o.NoBackup {
+		g.Backup = o.Backup
+		g.Ports = g.Ports.Without(o.Backup)
+	}
+	return g
+}
+
+// override replaces computed groups. It returns false, and the subnet, if a group would
 // be left with a backup only.
 func (p *Plan) override(o Override) (dst int, ok bool) {
 	for _, dst := range o.To {
-		g := p.Table.Group(o.At, dst)
-		if !o.Ports.Empty() {
-			g.Ports = o.Ports
-			g.Backup = g.Backup.Without(o.Ports)
-		}
-		if !o.Backup.Empty() || o.NoBackup {
-			g.Backup = o.Backup
-			g.Ports = g.Ports.Without(o.Backup)
-		}
+		g := o.Of(p.Table.Group(o.At, dst))
 		if g.Ports.Empty() {
 			return dst, false
 		}

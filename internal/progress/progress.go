@@ -49,6 +49,13 @@ func New(ctx context.Context, out io.Writer, what string, of int64) *Work {
 	)}
 }
 
+// Nanoseconds does a piece of work and returns how long it took.
+func Nanoseconds(do func()) int64 {
+	begun := time.Now()
+	do()
+	return time.Since(begun).Nanoseconds()
+}
+
 // IsTerminal reports whether a person sees what is written to out.
 func IsTerminal(out io.Writer) bool {
 	f, ok := out.(*os.File)

@@ -16,15 +16,17 @@
 //	                                                                       |
 //	             Report <-- which flows or hosts close it <-- cycles by the fewest failures
 //
-// Read in this order: Checker (this file), walk.go (where frames can go), cases.go (what
-// fails), check.go (one case, and how little of it is computed again), graph.go (components
-// and shortest cycles), merge.go (the cycles of all cases), report.go; then ways.go (how a
-// cycle could be closed) and cure.go (which routes make it); last run.go, witness.go and cures.go,
+// Read in this order: Checker (this file), table.go (what switches say while nothing fails), walk.go
+// (where frames can go), cases.go (what fails), check.go (one case), change.go (how little of it is walked
+// again), graph.go (components and shortest cycles), shortest.go (how little of it is searched again),
+// merge.go (the cycles of all cases), report.go, explain.go (who takes the turns of a cycle); then ways.go
+// (how a cycle could be closed) and cure.go (which routes make it); last run.go, witness.go and cures.go,
 // which check on all processors, play what was found, and try what breaks it.
 //
 // Invariants:
 //   - the switch's own word: by which ports and in which priority a frame leaves is asked of
-//     a dataplane.Switch with the plan's configuration, links down as in the case;
+//     a dataplane.Switch with the plan's configuration, links down as in the case; of one with all
+//     links up once, before the first case;
 //   - only what can be: an edge is one that frames of some host that may send, for some
 //     subnet, take on their way; of a flow of the file, those that its hash chooses;
 //   - one answer: the same plan has the same report, however many cases are checked at
@@ -44,6 +46,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/scenario"
+	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -81,18 +84,26 @@ type Checker struct {
 
 	supposed []int // links that are down in every case (Suppose)
 
-	base   [][]edge // by destination: the edges while nothing fails
-	counts []int32  // by edge: by how many destinations there is one
+	table  table
+	counts []int32 // by edge: by how many destinations there is one
 	flows  []flow
 
 	known known
 
-	walker walker
-	g      graph
-	redo   []bool // by destination: it has to be walked again in this case
-	alone  []bool // by destination: its edges of this case are its own, not those of base
-	undo   []edge // that were counted for this case
-	marked []bool // by edge, of a walk that is looked at
+	routing *routing // nil where the switches have no protocol
+	down    []bool   // by link: it is down
+	touched []int32  // by switch: how many of its links are down
+	walker  walker
+	change  change
+	g       graph
+	marked  []bool // by edge: it is one of those that are looked at
+	did     did
+}
+
+// did is what a checker has done, beside the searches of its graph: a measure that no processor changes.
+type did struct {
+	walks     int // of a destination
+	questions int // to a switch, by which ports frames leave
 }
 
 // port is a port of a switch, among those of all.
@@ -270,21 +281,16 @@ func (c *Checker) makeSwitches() error {
 // prepare computes the edges while nothing fails.
 func (c *Checker) prepare(step func() error) error {
 	nodes := len(c.ports) * len(c.priorities)
-	c.walker = newWalker(nodes)
 	c.counts = make([]int32, nodes*c.width*len(c.priorities))
-	c.marked = make([]bool, len(c.counts))
-	c.g.init(nodes)
-	c.redo, c.alone = make([]bool, len(c.dests)), make([]bool, len(c.dests))
-	c.base = make([][]edge, len(c.dests))
+	c.makeRoom()
+	c.routing = newRouting(c.plan)
+	c.table = newTable(len(c.dests))
 	if len(c.priorities) == 0 {
 		return nil
 	}
 	for d := range c.dests {
-		c.undo = c.walk(d, c.undo[:0])
-		c.base[d] = slices.Clone(c.undo)
-		for _, e := range c.base[d] {
-			c.counts[e]++
-		}
+		c.fill(d)
+		c.eachEdge(d, func(e edge) { c.counts[e]++ })
 		if step == nil {
 			continue
 		}
@@ -292,7 +298,6 @@ func (c *Checker) prepare(step func() error) error {
 			return err
 		}
 	}
-	c.undo = c.undo[:0]
 	for i := range c.plan.Scenario.Flows {
 		f := flow{priority: c.plan.Scenario.Flows[i].Priority, hash: c.plan.Hash(i)}
 		if c.plan.Scenario.Trust == "pcp" && c.group == nil {
@@ -304,30 +309,48 @@ func (c *Checker) prepare(step func() error) error {
 	return nil
 }
 
+// makeRoom makes what a checker changes in every case.
+func (c *Checker) makeRoom() {
+	nodes := len(c.ports) * len(c.priorities)
+	c.down, c.touched = make([]bool, len(c.plan.Fabric.Links)), make([]int32, len(c.switches))
+	c.walker, c.change = newWalker(nodes), newChange(len(c.dests))
+	c.g = graph{index: make([]int32, nodes)}
+	c.marked = make([]bool, len(c.counts))
+}
+
 // Clone is a checker of the same plan that knows what c knows.
 func (c *Checker) Clone() (*Checker, error) {
 	d := *c
-	nodes := len(c.ports) * len(c.priorities)
-	d.walker, d.g, d.events, d.undo = newWalker(nodes), graph{}, nil, nil
-	d.g.init(nodes)
-	d.counts, d.marked = append([]int32(nil), c.counts...), make([]bool, len(c.counts))
-	d.redo, d.alone = make([]bool, len(c.dests)), make([]bool, len(c.dests))
+	d.events, d.did = nil, did{}
+	d.counts = slices.Clone(c.counts)
+	d.makeRoom()
+	d.routing = c.routing.clone(c.plan.Fabric)
 	return &d, d.makeSwitches()
 }
 
-// setLinks sets links up or down at both ends.
+// setLinks sets links down at both ends, and routes to what a protocol finds without them; or all of them up
+// again.
 func (c *Checker) setLinks(links []int, up bool) {
 	for _, l := range links {
+		c.down[l] = !up
 		link := c.plan.Fabric.Links[l]
-		for _, end := range [2]struct {
-			node int
-			port unit.Port
-		}{{link.A.Node, link.A.Port}, {link.B.Node, link.B.Port}} {
-			if end.node < len(c.switches) {
-				c.switches[end.node].SetLink(0, end.port, up)
-				_, c.events = c.switches[end.node].Work(c.events[:0])
+		for _, end := range [2]topo.End{link.A, link.B} {
+			if end.Node >= len(c.switches) {
+				continue
 			}
+			if up {
+				c.touched[end.Node]--
+			} else {
+				c.touched[end.Node]++
+			}
+			c.switches[end.Node].SetLink(0, end.Port, up)
+			_, c.events = c.switches[end.Node].Work(c.events[:0])
 		}
+	}
+	if up {
+		c.routing.heal()
+	} else {
+		c.converge(links)
 	}
 }
 
@@ -350,3 +373,6 @@ func (c *Checker) head(e edge) node {
 	out := int32(int(e) / len(c.priorities) % c.width)
 	return c.node(c.ports[c.first[at.sw]+out].peer, int(e)%len(c.priorities))
 }
+
+// out is the port by which the frames of an edge leave the switch where they turn.
+func (c *Checker) out(e edge) unit.Port { return unit.Port(int(e) / len(c.priorities) % c.width) }

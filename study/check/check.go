@@ -3,23 +3,23 @@ package check
 import (
 	"slices"
 
+	"softswitch/internal/lists"
 	"softswitch/unit"
 )
 
-// Bounds of a case: how many nodes of its components cycles are looked for from, and how
-// many cycles are kept.
-const (
-	maxRoots  = 2000
-	maxOfCase = 1000
-)
+// maxOfCase limits the cycles that are kept of a case.
+const maxOfCase = 1000
 
 // Result is what a case allows.
 type Result struct {
-	cycles  []found
-	edges   bitset // all edges of the case: of no failure, and of a single link if it has a cycle
-	flows   map[string]bool
-	Cyclic  bool // some cycle, whether of fewer failures too or not
-	Bounded bool // not all were looked at
+	cycles   []found
+	shortest *shortest // of no failure
+	opened   *opened   // of a link, if neither it nor no failure has a cycle
+	pairs    *pairs    // of no failure, once all links are known
+	edges    bitset    // all edges of the case: of no failure, and of a single link if it has a cycle
+	flows    map[string]bool
+	Cyclic   bool // some cycle, whether of fewer failures too or not
+	Bounded  bool // not all were looked at
 }
 
 // found is a cycle, turned so that it begins with its least edge.
@@ -32,6 +32,7 @@ type found struct {
 type known struct {
 	none  *Result
 	links []*Result // by index in links
+	pairs *pairs    // nil if every pair is checked as a whole
 }
 
 // bitset is a set of edges.
@@ -57,26 +58,38 @@ func (c *Checker) Know(first []*Result) {
 	if from := c.singleOf(0); len(first) >= from+len(c.links) {
 		c.known.links = first[from:][:len(c.links)]
 	}
+	if c.known.pairs == nil && len(first) == c.Singles() {
+		if first[0].pairs == nil {
+			first[0].pairs = c.newPairs(first)
+		}
+		c.known.pairs = first[0].pairs
+	}
 }
 
 // Check checks case i. The cycles in its result are those that no case of fewer failures
 // has, as far as they are known, and those that the flows of the file close.
 func (c *Checker) Check(i int) *Result {
 	k := c.Case(i)
+	if k.Kind == PairFailure && c.known.pairs != nil {
+		if r := c.checkPair(k); r != nil {
+			return r
+		}
+	}
 	r := &Result{}
 	if len(c.priorities) == 0 {
 		r.edges = make(bitset, len(c.counts)/64+1)
 		return r
 	}
-	exact := k.Kind == NoFailure
 	c.setLinks(k.Links, false)
-	c.walkWhatGrows(k, exact)
-	edges := c.edgesUp(k)
-	c.g.build(c, c.oneOfEachLAG(k, edges))
-	if !exact && c.g.comps > 0 { // it may come of edges that the failure takes away
-		c.walkRest()
-		edges = c.edgesUp(k)
-		c.g.build(c, c.oneOfEachLAG(k, edges))
+	c.grow()
+	if k.Kind == LinkFailure && c.known.none != nil && !c.known.none.Cyclic {
+		r.opened = c.open(k)
+	}
+	edges := c.edgesUp()
+	c.g.build(c, c.oneOfEachLAG(edges))
+	if c.g.comps > 0 && c.lose(k) { // a cycle may come of edges that the failures take away
+		edges = c.edgesUp()
+		c.g.build(c, c.oneOfEachLAG(edges))
 	}
 	if k.Kind == NoFailure || k.Kind == LinkFailure && c.g.comps > 0 {
 		r.edges = make(bitset, len(c.counts)/64+1)
@@ -84,8 +97,10 @@ func (c *Checker) Check(i int) *Result {
 			r.edges[e/64] |= 1 << (e % 64)
 		}
 	}
-	if c.g.comps > 0 {
-		r.Cyclic = true
+	if r.Cyclic = c.g.comps > 0; r.Cyclic {
+		r.opened = nil
+	}
+	if r.Cyclic || k.Kind == NoFailure {
 		c.hostCycles(k, r)
 		c.flowCycles(k, r)
 	}
@@ -94,98 +109,21 @@ func (c *Checker) Check(i int) *Result {
 	return r
 }
 
-// walkWhatGrows walks again the destinations for which the failure opens a new way, such as
-// a backup; or all destinations. The others can only lose edges.
-func (c *Checker) walkWhatGrows(k Case, all bool) {
-	clear(c.redo)
-	for d := range c.dests {
-		c.redo[d] = all || c.grows(k, d)
-	}
-	c.walkAnew()
-}
-
-// walkRest walks all other destinations.
-func (c *Checker) walkRest() {
-	for d := range c.dests {
-		c.redo[d] = !c.redo[d]
-	}
-	c.walkAnew()
-}
-
-// grows reports whether a switch beside a failed link has a way for d that it had not.
-// What it had is in base, of the hops that were met; of others it is asked.
-func (c *Checker) grows(k Case, d int) bool {
-	to := c.dests[d]
-	for _, l := range k.Links {
-		link := c.plan.Fabric.Links[l]
-		for _, s := range [2]int{link.A.Node, link.B.Node} {
-			if s >= len(c.switches) || int32(s) == to.owner {
-				continue // at the owner, what is flooded only becomes less
-			}
-			was := c.plan.Table.Group(s, d).Ports
-			for in := range c.plan.Fabric.Nodes[s].Ports {
-				now, _ := c.switches[s].Ways(unit.Port(in), to.addr, c.priorities[0])
-				before := was
-				if before.Len() > 1 {
-					before.Remove(unit.Port(in))
-				}
-				if !now.Without(before).Empty() {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// walkAnew replaces the edges of the destinations in redo.
-func (c *Checker) walkAnew() {
-	for d, redo := range c.redo {
-		if !redo {
-			continue
-		}
-		c.alone[d] = true
-		for _, e := range c.base[d] {
-			c.counts[e]--
-		}
-		from := len(c.undo)
-		c.undo = c.walk(d, c.undo)
-		for _, e := range c.undo[from:] {
-			c.counts[e]++
-		}
-	}
-}
-
-// restore undoes what walkAnew did.
-func (c *Checker) restore() {
-	for _, e := range c.undo {
-		c.counts[e]--
-	}
-	c.undo = c.undo[:0]
-	for d, alone := range c.alone {
-		if !alone {
-			continue
-		}
-		c.alone[d] = false
-		for _, e := range c.base[d] {
-			c.counts[e]++
-		}
-	}
-}
-
 // edgesUp are the edges that there are, but for those of links that are down.
-func (c *Checker) edgesUp(k Case) (edges []edge) {
+func (c *Checker) edgesUp() (edges []edge) {
 	per := c.width * len(c.priorities)
-	for n := range len(c.ports) * len(c.priorities) {
-		at := c.portOf(node(n))
-		if at.peer < 0 || slices.Contains(k.Links, int(at.link)) {
+	for i := range c.ports {
+		at := &c.ports[i]
+		if at.peer < 0 || c.down[at.link] {
 			continue
 		}
-		of := edge(n * per)
 		ports := len(c.plan.Fabric.Nodes[at.sw].Ports) * len(c.priorities)
-		for j, count := range c.counts[of:][:ports] {
-			if count > 0 && !slices.Contains(k.Links, int(c.portOf(c.head(of+edge(j))).link)) {
-				edges = append(edges, of+edge(j))
+		for j := range c.priorities {
+			of := edge(int(c.node(int32(i), j)) * per)
+			for o, count := range c.counts[of:][:ports] {
+				if count > 0 && !c.down[c.portOf(c.head(of+edge(o))).link] {
+					edges = append(edges, of+edge(o))
+				}
 			}
 		}
 	}
@@ -194,12 +132,29 @@ func (c *Checker) edgesUp(k Case) (edges []edge) {
 
 // hostCycles adds the cycles of the graph that is built.
 func (c *Checker) hostCycles(k Case, r *Result) {
+	switch {
+	case k.Kind == NoFailure:
+		c.g.wantAll()
+		r.shortest = newShortest(&c.g)
+	case c.known.none == nil || !c.known.none.Cyclic: // no cycle is known, or there is none
+		c.g.wantAll()
+	default:
+		c.g.wantNew(c, c.known.none.shortest)
+	}
 	seen := map[string]bool{}
-	whole := c.g.cycles(maxRoots, func(cycle []edge) {
+	var cycle []edge
+	c.g.cycles(func(by []int32) {
+		if k.Kind == NoFailure {
+			r.shortest.add(by)
+		}
+		cycle = cycle[:0]
+		for _, i := range by {
+			cycle = append(cycle, c.g.edges[i])
+		}
 		if c.isKnown(k, cycle) {
 			return
 		}
-		cycle = turned(cycle)
+		cycle := turned(cycle)
 		key := key(cycle)
 		switch {
 		case seen[key]:
@@ -210,7 +165,9 @@ func (c *Checker) hostCycles(k Case, r *Result) {
 		}
 		seen[key] = true
 	})
-	r.Bounded = r.Bounded || !whole
+	if k.Kind == NoFailure {
+		r.shortest.close()
+	}
 }
 
 // isKnown reports whether a cycle is one of a case of fewer failures.
@@ -240,12 +197,15 @@ func (c *Checker) flowCycles(k Case, r *Result) {
 	var of []int // by index of all: the flow
 	for i := range c.flows {
 		edges := c.flows[i].edges
-		if c.passes(i, k) {
+		if c.routing != nil || c.passes(i, k) {
 			edges, _ = c.follow(i)
 		}
 		for _, e := range edges {
 			all, of = append(all, e), append(of, i)
 		}
+	}
+	if len(all) == 0 {
+		return
 	}
 	r.flows = map[string]bool{}
 	for _, priority := range c.flowPriorities() {
@@ -257,7 +217,10 @@ func (c *Checker) flowCycles(k Case, r *Result) {
 		}
 		slices.Sort(edges)
 		c.g.build(c, slices.Compact(edges))
-		c.g.cycles(maxRoots, func(cycle []edge) { c.addFlowCycle(k, r, turned(cycle), priority) })
+		c.g.wantAll()
+		c.g.cycles(func(by []int32) {
+			c.addFlowCycle(k, r, turned(lists.Map(by, func(i int32) edge { return c.g.edges[i] })), priority)
+		})
 	}
 }
 

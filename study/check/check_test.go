@@ -112,6 +112,20 @@ func TestAsymmetricPFC(t *testing.T) {
 	}
 }
 
+// TestRouting: where routes are shortest paths of what is left, two failures make a leaf-spine send down and up
+// again and close a cycle; where the spines share an AS number they do not. No failure alone has one.
+func TestRouting(t *testing.T) {
+	for _, c := range []struct {
+		routing string
+		cycles  int
+	}{{"igp", 12}, {"bgp", 0}} {
+		s := parse(t, `topology: {leafspine: {leaves: 4, spines: 2, hosts_per_leaf: 1}, rate: 1Gbit/s, routing: `+c.routing+"}\n")
+		if r := checked(t, s, 2); len(r.Cycles) != c.cycles || c.cycles > 0 && r.Cycles[0].When != "two failures" {
+			t.Errorf("%s: %d cycles, want %d of two failures: %+v", c.routing, len(r.Cycles), c.cycles, r.Cycles)
+		}
+	}
+}
+
 // TestClones: cases that are checked by several checkers have the results of one.
 func TestClones(t *testing.T) {
 	s := parse(t, "topology: {fattree: {k: 4}, rate: 1Gbit/s}\n")

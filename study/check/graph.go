@@ -12,29 +12,39 @@ type graph struct {
 	nodes []node  // those with an edge, ascending
 	at    []int32 // by index of nodes: its edges are edges[at[i]:at[i+1]]
 	edges []edge
+	from  []int32 // by index of edges: index in nodes of the tail
 	to    []int32 // by index of edges: index in nodes of the head, -1 for a node without edges
 
 	index []int32 // by node: index in nodes, valid if nodes has it there
 	comp  []int32 // by index of nodes: its component, -1 for none with a cycle
 	comps int
 
-	scc    scc.Finder
-	before []int32 // of searches: index of the edge by which a node was met, + 1
-	queue  []int32
-}
+	was    []int32 // by index of edges: index in edges while nothing fails, -1 for a new one
+	wanted []bool  // by index of edges: the cycle by it is looked for
+	roots  []int32 // by index of nodes: how many wanted edges lead to it
 
-func (g *graph) init(nodes int) { g.index = make([]int32, nodes) }
+	scc     scc.Finder
+	before  []int32 // of searches: index of the edge by which a node was met, + 1
+	queue   []int32
+	found   []int32 // of a search: the wanted edges that lead back
+	heads   reach   // from the heads of new edges
+	tails   reach   // back from the tails of new edges
+	reverse reverse
+
+	searches int // from a node or from several, so far
+}
 
 // build makes the graph of those edges whose hops wait; edges are ascending.
 func (g *graph) build(c *Checker, edges []edge) {
 	edges = c.waiting(edges)
-	g.nodes, g.at, g.to, g.edges = g.nodes[:0], g.at[:0], g.to[:0], edges
+	g.nodes, g.at, g.from, g.to, g.edges = g.nodes[:0], g.at[:0], g.from[:0], g.to[:0], edges
 	for i, e := range edges {
 		if n := c.groupOf(c.tail(e)); len(g.nodes) == 0 || g.nodes[len(g.nodes)-1] != n {
 			g.index[n] = int32(len(g.nodes))
 			g.nodes = append(g.nodes, n)
 			g.at = append(g.at, int32(i))
 		}
+		g.from = append(g.from, int32(len(g.nodes)-1))
 	}
 	g.at = append(g.at, int32(len(edges)))
 	for _, e := range edges {
@@ -45,7 +55,7 @@ func (g *graph) build(c *Checker, edges []edge) {
 		}
 		g.to = append(g.to, i)
 	}
-	g.comp = zero(g.comp, len(g.nodes))
+	g.comp, g.before = zero(g.comp, len(g.nodes)), zero(g.before, len(g.nodes))
 	g.comps = g.scc.Find(g.comp, g.at, g.to)
 }
 
@@ -55,62 +65,50 @@ func zero(s []int32, n int) []int32 {
 	return s
 }
 
-// cycles calls fn with a shortest cycle through each edge of the components, the same one
-// once or more. The edges are in the order of waiting and fn must not keep them. It starts
-// from at most bound nodes, and returns false if there are more.
-func (g *graph) cycles(bound int, fn func(cycle []edge)) bool {
-	var cycle []edge
-	for root := range int32(len(g.nodes)) {
-		if g.comp[root] < 0 {
+// cycles calls fn with a shortest cycle through each wanted edge, the same one once or more: indices of
+// edges in the order of waiting, of which the last one is that edge. fn must not keep them.
+func (g *graph) cycles(fn func(cycle []int32)) {
+	var cycle []int32
+	for root, n := range g.roots {
+		if n == 0 {
 			continue
 		}
-		if bound == 0 {
-			return false
-		}
-		bound--
-		g.search(root)
-		for _, from := range g.queue { // every node from which an edge leads back to root
-			for i := g.at[from]; i < g.at[from+1]; i++ {
-				if g.to[i] != root {
-					continue
-				}
-				cycle = append(cycle[:0], g.edges[i])
-				for at := from; at != root; {
-					by := g.before[at] - 1
-					cycle = append(cycle, g.edges[by])
-					at = g.tailOf(by)
-				}
-				slices.Reverse(cycle)
-				fn(cycle)
+		g.searches++
+		g.search(int32(root))
+		for _, i := range g.found {
+			cycle = append(cycle[:0], i)
+			for at := g.from[i]; at != int32(root); at = g.from[cycle[len(cycle)-1]] {
+				cycle = append(cycle, g.before[at]-1)
 			}
+			slices.Reverse(cycle)
+			fn(cycle)
+		}
+		for _, n := range g.queue {
+			g.before[n] = 0
 		}
 	}
-	return true
 }
 
-// search meets all nodes of root's component, nearest first, and leaves them in queue.
+// search meets nodes of root's component, nearest first, until it has found all wanted edges that lead back.
 func (g *graph) search(root int32) {
-	g.before = zero(g.before, len(g.nodes))
-	g.queue = append(g.queue[:0], root)
+	g.queue, g.found = append(g.queue[:0], root), g.found[:0]
 	for i := 0; i < len(g.queue); i++ {
 		at := g.queue[i]
 		for j := g.at[at]; j < g.at[at+1]; j++ {
-			to := g.to[j]
-			if to >= 0 && to != root && g.comp[to] == g.comp[root] && g.before[to] == 0 {
+			switch to := g.to[j]; {
+			case to == root:
+				if g.wanted[j] {
+					g.found = append(g.found, j)
+				}
+			case to >= 0 && g.comp[to] == g.comp[root] && g.before[to] == 0:
 				g.before[to] = j + 1
 				g.queue = append(g.queue, to)
 			}
 		}
+		if len(g.found) == int(g.roots[root]) {
+			return
+		}
 	}
-}
-
-// tailOf is the node that edge i leaves.
-func (g *graph) tailOf(i int32) int32 {
-	at, found := slices.BinarySearch(g.at, i)
-	if !found {
-		at--
-	}
-	return int32(at)
 }
 
 // turned turns a cycle so that it begins with its least edge.

@@ -12,7 +12,7 @@ import (
 // one member they could by every other. One stands for all: that of the lowest number that is up.
 
 // oneOfEachLAG are those of edges that lead from and to the hops that stand for their LAGs.
-func (c *Checker) oneOfEachLAG(k Case, edges []edge) []edge {
+func (c *Checker) oneOfEachLAG(edges []edge) []edge {
 	if len(c.plan.Fabric.LAGs) == 0 {
 		return edges
 	}
@@ -20,7 +20,7 @@ func (c *Checker) oneOfEachLAG(k Case, edges []edge) []edge {
 	for _, lag := range c.plan.Fabric.LAGs {
 		found := false
 		for _, l := range lag.Links {
-			stands[l] = !found && !slices.Contains(k.Links, l)
+			stands[l] = !found && !c.down[l]
 			found = found || stands[l]
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/host"
 	"softswitch/internal/testkit"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
@@ -16,19 +17,27 @@ import (
 )
 
 // fabrics is how many random fabrics are held against the reference.
-var fabrics = testkit.Sized(400, 1000)
+var fabrics = testkit.Sized(400, 2000)
 
 // TestReference: the checker, which walks little of a case anew and looks for shortest
 // cycles, finds in random fabrics what a plain recomputation of every case does, which
 // lists every simple cycle: the same cases have cycles; every cycle found is one, and of
 // no case of fewer failures; every edge of a new cycle that is a shortest one through it
-// has one of that length; and the same for the flows.
+// has one of that length; and the same for the flows. Every second fabric has hosts with several NICs, LAGs
+// and routes of a protocol, which finds others after each failure.
 func TestReference(t *testing.T) {
 	seed := testkit.Seed(t)
-	with, cycles, cases, flows, hidden := 0, 0, 0, 0, 0
+	with, cycles, cases, flows, hidden, wide, moved := 0, 0, 0, 0, 0, 0, 0
 	for i := range fabrics {
-		text := randomFabric(rand.New(rand.NewPCG(seed, uint64(i))))
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		text := randomFabric(rng)
+		if i%2 == 1 {
+			text = widened(rng, text)
+		}
 		s, err := load.Scenario("random.yaml", []byte(text))
+		if err != nil && i%2 == 1 {
+			continue // what it was widened by does not go together
+		}
 		if err != nil {
 			t.Fatalf("fabric %d: %v\n%s", i, err, text)
 		}
@@ -51,7 +60,13 @@ func TestReference(t *testing.T) {
 		hidden += h.hidden
 		if h.cycles > 0 {
 			with++
+			wide += i % 2
 		}
+		moved += h.ref.moved
+	}
+	t.Logf("%d tables of a protocol differ; %d fabrics with wide hosts, LAGs or a protocol have cycles", moved, wide)
+	if wide < fabrics/16 || moved < fabrics {
+		t.Errorf("%d wide fabrics with a cycle, %d tables that a protocol changes: too few to tell", wide, moved)
 	}
 	t.Logf("%d cases; %d fabrics with %d cycles; %d closed by flows; %d cases in which a longer cycle is new and no shortest one", cases, with, cycles, flows, hidden)
 	if with < fabrics/4 || flows < fabrics/10 {
@@ -87,7 +102,7 @@ func (h *held) check() {
 
 // hosts compares what hosts could close.
 func (h *held) hosts(name string, k Case, r *Result) {
-	edges := h.ref.hostEdges(k.Links)
+	edges := h.ref.oneOfEachLAG(h.ref.hostEdges(k.Links), k.Links)
 	all := simpleCycles(edges)
 	if r.Cyclic != (len(all) > 0) {
 		h.faultf("%s: cyclic %v, and the reference has %d cycles: %v", name, r.Cyclic, len(all), all)
@@ -145,7 +160,7 @@ func (h *held) ofFlows(name string, k Case, r *Result, priority unit.Priority) {
 	edges := closed(k.Links)
 	all := simpleCycles(edges)
 	var fewer []edgeSet
-	for _, links := range subsets(k) {
+	for _, links := range h.subsets(k) {
 		fewer = append(fewer, closed(links))
 	}
 	old := func(cycle []hop) bool {
@@ -172,14 +187,15 @@ func (h *held) ofFlows(name string, k Case, r *Result, priority unit.Priority) {
 
 // fewer are the edges of the cases of fewer failures.
 func (h *held) fewer(k Case) (all []edgeSet) {
-	for _, links := range subsets(k) {
+	for _, links := range h.subsets(k) {
 		all = append(all, h.ref.hostEdges(links))
 	}
 	return all
 }
 
-// subsets are what fails in the cases that count as fewer failures than k.
-func subsets(k Case) [][]int {
+// subsets are what fails in the cases that count as fewer failures than k. A link to a host with an address at
+// each of its links is no case.
+func (h *held) subsets(k Case) [][]int {
 	switch k.Kind {
 	case NoFailure:
 		return nil
@@ -188,7 +204,9 @@ func subsets(k Case) [][]int {
 	}
 	all := [][]int{{}}
 	for _, l := range k.Links {
-		all = append(all, []int{l})
+		if slices.Contains(h.c.links, l) {
+			all = append(all, []int{l})
+		}
 	}
 	return all
 }
@@ -262,18 +280,20 @@ func simpleCycles(edges edgeSet) (all [][]hop) {
 	return all
 }
 
-// reference recomputes a case from the plan's table of routes and rules, for each pair of
-// hosts, priority and TTL.
+// reference recomputes a case from the plan's table of routes and rules, or from routes that it computes
+// itself, for each pair of NICs, priority and TTL.
 type reference struct {
 	plan       *scenario.Plan
 	priorities []unit.Priority // that hosts send in
 	ttl        int
 	dead       map[int]bool
 	memo       map[string]edgeSet
+	tables     map[string]*topo.Table
+	moved      int // tables that are not that of no failure
 }
 
 func newReference(plan *scenario.Plan, priorities []unit.Priority) *reference {
-	r := &reference{plan: plan, priorities: priorities, ttl: 64, dead: map[int]bool{}, memo: map[string]edgeSet{}}
+	r := &reference{plan: plan, priorities: priorities, ttl: 64, dead: map[int]bool{}, memo: map[string]edgeSet{}, tables: map[string]*topo.Table{}}
 	for _, f := range plan.Scenario.Flows {
 		r.ttl = max(r.ttl, f.TTL)
 	}
@@ -281,6 +301,140 @@ func newReference(plan *scenario.Plan, priorities []unit.Priority) *reference {
 		r.dead[h] = true
 	}
 	return r
+}
+
+// table is the routes with these links down.
+func (r *reference) table(down []int) *topo.Table {
+	f := r.plan.Fabric
+	if f.Routing.Protocol == topo.Backups {
+		return r.plan.Table
+	}
+	key := fmt.Sprint(down)
+	if t := r.tables[key]; t != nil {
+		return t
+	}
+	t, differs := topo.NewTable(f), false
+	for d := range f.Subnets {
+		for s, ports := range r.told(d, down) {
+			g := topo.Group{Ports: ports}
+			for _, o := range r.plan.Scenario.Routes {
+				if o.At == s && slices.Contains(o.To, d) && !o.Ports.Empty() {
+					g = topo.Group{Ports: o.Ports, Backup: g.Backup.Without(o.Ports)}
+				}
+				if o.At == s && slices.Contains(o.To, d) && (!o.Backup.Empty() || o.NoBackup) {
+					g = topo.Group{Ports: g.Ports.Without(o.Backup), Backup: o.Backup}
+				}
+			}
+			t.Set(s, d, g)
+			differs = differs || g != r.plan.Table.Group(s, d)
+		}
+	}
+	if differs {
+		r.moved++
+	}
+	r.tables[key] = t
+	return t
+}
+
+// path is a way to a subnet, as a switch tells its neighbours: its switches, the owner last, and the ports
+// at which it was told, from the owner on, which order ways of one length.
+type path struct{ switches, told []int }
+
+// told are the ports of each switch for a subnet, told from switch to switch until nothing changes. A switch
+// takes no way with its own AS number, which with IGP is its own alone.
+func (r *reference) told(d int, down []int) []unit.PortSet {
+	f := r.plan.Fabric
+	as := make([]int, f.Switches())
+	for s := range as {
+		as[s] = s
+	}
+	if shared := f.Routing.SharedAS; f.Routing.Protocol == topo.BGP {
+		if shared == nil {
+			shared = topo.SharedAS(f)
+		}
+		for _, group := range shared {
+			for _, s := range group {
+				as[s] = group[0]
+			}
+		}
+	}
+	best, owner := make([]*path, len(as)), make([]bool, len(as))
+	for i, o := range f.Subnets[d].Owners() {
+		owner[o.Switch] = !r.up(o.Switch, o.Ports, down).Empty()
+		if owner[o.Switch] {
+			best[o.Switch] = &path{[]int{o.Switch}, []int{i}}
+		}
+	}
+	takes := func(s int, p topo.Port) *path {
+		if p.Peer.Node >= len(as) || slices.Contains(down, p.Link) {
+			return nil
+		}
+		by := best[p.Peer.Node]
+		if by == nil || slices.ContainsFunc(by.switches, func(x int) bool { return as[x] == as[s] }) {
+			return nil
+		}
+		return by
+	}
+	for changed := true; changed; {
+		changed = false
+		next := slices.Clone(best)
+		for s := range best {
+			if owner[s] {
+				continue
+			}
+			next[s] = nil
+			for _, p := range f.Nodes[s].Ports {
+				by := takes(s, p)
+				if by == nil {
+					continue
+				}
+				way := &path{append([]int{s}, by.switches...), append(slices.Clone(by.told), int(p.Peer.Port))}
+				if old := next[s]; old == nil || len(way.told) < len(old.told) || len(way.told) == len(old.told) && slices.Compare(way.told, old.told) < 0 {
+					next[s] = way
+				}
+			}
+			changed = changed || (next[s] == nil) != (best[s] == nil) || next[s] != nil && !slices.Equal(next[s].told, best[s].told)
+		}
+		best = next
+	}
+	ports := make([]unit.PortSet, len(as))
+	for s := range ports {
+		for j, p := range f.Nodes[s].Ports {
+			if by := takes(s, p); best[s] != nil && !owner[s] && by != nil && len(by.told) == len(best[s].told)-1 {
+				ports[s].Add(unit.Port(j))
+			}
+		}
+	}
+	return ports
+}
+
+// up are those of ports of switch s whose links are not down.
+func (r *reference) up(s int, set unit.PortSet, down []int) (left unit.PortSet) {
+	for j, p := range r.plan.Fabric.Nodes[s].Ports {
+		if set.Has(unit.Port(j)) && !slices.Contains(down, p.Link) {
+			left.Add(unit.Port(j))
+		}
+	}
+	return left
+}
+
+// oneOfEachLAG are those of edges that take the lowest member of each LAG that is up.
+func (r *reference) oneOfEachLAG(edges edgeSet, down []int) edgeSet {
+	f := r.plan.Fabric
+	other := map[string]bool{} // names of links, in both directions
+	for _, lag := range f.LAGs {
+		up := slices.DeleteFunc(slices.Clone(lag.Links), func(l int) bool { return slices.Contains(down, l) })
+		for _, l := range up[min(1, len(up)):] {
+			other[r.name(f.Links[l].A)], other[r.name(f.Links[l].B)] = true, true
+		}
+	}
+	left := edgeSet{}
+	for e := range edges {
+		if !other[e.from.link] && !other[e.to.link] {
+			left[e] = true
+		}
+	}
+	return left
 }
 
 // priority is the priority in which a frame leaves switch s with a TTL.
@@ -311,7 +465,7 @@ type at struct {
 	ttl      int
 }
 
-// hostEdges are the edges of all pairs of hosts with these links down.
+// hostEdges are the edges of all pairs of NICs with these links down.
 func (r *reference) hostEdges(down []int) edgeSet {
 	key := fmt.Sprint(down)
 	if e := r.memo[key]; e != nil {
@@ -320,18 +474,11 @@ func (r *reference) hostEdges(down []int) edgeSet {
 	f := r.plan.Fabric
 	edges := edgeSet{}
 	for dst := f.Switches(); dst < len(f.Nodes); dst++ {
-		seen := map[at]bool{}
-		for src := f.Switches(); src < len(f.Nodes); src++ {
-			up := f.Nodes[src].Ports[0]
-			if src == dst || r.dead[src] || slices.Contains(down, up.Link) {
-				continue
-			}
-			for _, c := range r.priorities {
-				for ttl := r.ttl; ttl > 0; ttl-- {
-					r.walk(at{up.Peer.Node, up.Peer.Port, c, ttl}, dst, down, seen, edges)
-					if v := r.plan.Scenario.Prevention; v == nil || v.TTLBand == 0 {
-						break
-					}
+		for nic := range f.Nodes[dst].Ports {
+			seen := map[at]bool{}
+			for src := f.Switches(); src < len(f.Nodes); src++ {
+				if !r.dead[src] {
+					r.walkFrom(src, topo.End{Node: dst, Port: unit.Port(nic)}, down, seen, edges)
 				}
 			}
 		}
@@ -340,7 +487,24 @@ func (r *reference) hostEdges(down []int) edgeSet {
 	return edges
 }
 
-func (r *reference) walk(x at, dst int, down []int, seen map[at]bool, edges edgeSet) {
+// walkFrom walks from all NICs of a host.
+func (r *reference) walkFrom(src int, dst topo.End, down []int, seen map[at]bool, edges edgeSet) {
+	for _, up := range r.plan.Fabric.Nodes[src].Ports {
+		if slices.Contains(down, up.Link) {
+			continue
+		}
+		for _, c := range r.priorities {
+			for ttl := r.ttl; ttl > 0; ttl-- {
+				r.walk(at{up.Peer.Node, up.Peer.Port, c, ttl}, dst, down, seen, edges)
+				if v := r.plan.Scenario.Prevention; v == nil || v.TTLBand == 0 {
+					break
+				}
+			}
+		}
+	}
+}
+
+func (r *reference) walk(x at, dst topo.End, down []int, seen map[at]bool, edges edgeSet) {
 	if seen[x] || x.ttl <= 1 {
 		return
 	}
@@ -387,35 +551,40 @@ func (r *reference) name(e topo.End) string {
 	return b + "--" + a + nth
 }
 
-func (r *reference) ways(x at, dst int, down []int) (outs unit.PortSet, flooded bool) {
+// arrives reports whether a frame at switch s is where it goes: dst leads there, and its link is up if other
+// switches lead to it too.
+func (r *reference) arrives(s int, dst topo.End, down []int) bool {
 	f := r.plan.Fabric
-	up := func(set unit.PortSet) (left unit.PortSet) {
-		for j, p := range f.Nodes[x.s].Ports {
-			if set.Has(unit.Port(j)) && !slices.Contains(down, p.Link) {
-				left.Add(unit.Port(j))
-			}
+	for _, p := range f.Nodes[dst.Node].Ports {
+		if f.Nodes[dst.Node].Shared && p.Peer.Node == s && !slices.Contains(down, p.Link) {
+			return true
 		}
-		return left
 	}
-	if sub := f.Subnets[f.SubnetOf(dst)]; sub.Switch == x.s {
+	return !f.Nodes[dst.Node].Shared && f.Nodes[dst.Node].Ports[dst.Port].Peer.Node == s
+}
+
+func (r *reference) ways(x at, dst topo.End, down []int) (outs unit.PortSet, flooded bool) {
+	f := r.plan.Fabric
+	d := f.SubnetAt(dst.Node, dst.Port)
+	if r.arrives(x.s, dst, down) {
 		v := r.plan.Scenario.Prevention
-		if !r.dead[dst] || v != nil && v.NoFlood {
+		if !r.dead[dst.Node] || v != nil && v.NoFlood {
 			return unit.PortSet{}, false
 		}
-		outs = sub.Ports
+		outs, _ = f.Subnets[d].OwnedBy(x.s)
 		if r.plan.Scenario.FloodAll {
 			outs = unit.PortsBelow(len(f.Nodes[x.s].Ports))
 		}
-		outs = up(outs)
-		outs.Remove(x.in)
-		return outs, true
+		return r.up(x.s, outs, down).Without(f.Nodes[x.s].LAG(x.in)), true
 	}
-	g := r.plan.Table.Group(x.s, f.SubnetOf(dst))
-	if outs = up(g.Ports); outs.Empty() {
-		outs = up(g.Backup)
+	g := r.table(down).Group(x.s, d)
+	if outs = r.up(x.s, g.Ports, down); outs.Empty() {
+		outs = r.up(x.s, g.Backup, down)
 	}
 	if outs.Has(x.in) && outs.Len() > 1 {
-		outs.Remove(x.in)
+		if outs = outs.Without(f.Nodes[x.s].LAG(x.in)); outs.Empty() {
+			outs.Add(x.in)
+		}
 	}
 	return outs, false
 }
@@ -424,32 +593,85 @@ func (r *reference) ways(x at, dst int, down []int) (outs unit.PortSet, flooded 
 // priorities are not alike.
 func (r *reference) flowEdges(down []int, priority unit.Priority, alike bool) edgeSet {
 	edges := edgeSet{}
-	f := r.plan.Fabric
 	for i, flow := range r.plan.Scenario.Flows {
-		if !slices.Contains(r.plan.Scenario.PFC.Lossless, int(flow.Priority)) || alike && flow.Priority != priority {
-			continue
-		}
-		hops, _ := r.plan.Table.Path(topo.End{Node: flow.From, Port: flow.NIC}, topo.End{Node: flow.To, Port: flow.ToNIC}, r.plan.Hash(i), flow.TTL, func(l int) bool { return slices.Contains(down, l) })
-		c := flow.Priority
-		for j, h := range hops {
-			x := at{h.Node, h.In, c, flow.TTL - j}
-			if h.Node == f.Subnets[f.SubnetOf(flow.To)].Switch {
-				outs, _ := r.ways(x, flow.To, down)
-				for ; !outs.Empty(); outs.Pop() {
-					r.turn(x, outs.First(), r.priority(h.Node, c, h.In, outs.First(), x.ttl-1), edges)
-				}
-				break
-			}
-			if h.Out == unit.NoPort {
-				break
-			}
-			c = r.priority(h.Node, c, h.In, h.Out, x.ttl-1)
-			if !r.turn(x, h.Out, c, edges) {
-				break
-			}
+		if slices.Contains(r.plan.Scenario.PFC.Lossless, int(flow.Priority)) && (!alike || flow.Priority == priority) {
+			r.follow(flow, r.plan.Hash(i), down, edges)
 		}
 	}
 	return edges
+}
+
+// follow adds the edges of a flow with a hash.
+func (r *reference) follow(flow scenario.Flow, hash uint32, down []int, edges edgeSet) {
+	f := r.plan.Fabric
+	from, dst := &f.Nodes[flow.From], topo.End{Node: flow.To, Port: flow.ToNIC}
+	nic := flow.NIC
+	if nic == unit.NoPort {
+		var up unit.PortSet
+		for j, p := range from.Ports {
+			if !slices.Contains(down, p.Link) {
+				up.Add(unit.Port(j))
+			}
+		}
+		nic = host.ChooseNIC(hash, from.ID, len(from.Ports), up)
+	}
+	if slices.Contains(down, from.Ports[nic].Link) {
+		return
+	}
+	x := at{from.Ports[nic].Peer.Node, from.Ports[nic].Peer.Port, flow.Priority, flow.TTL}
+	for x.ttl > 1 {
+		if outs, flooded := r.ways(x, dst, down); flooded || outs.Empty() {
+			for ; !outs.Empty(); outs.Pop() {
+				r.turn(x, outs.First(), r.priority(x.s, x.priority, x.in, outs.First(), x.ttl-1), edges)
+			}
+			return
+		}
+		out := r.table(down).Route(x.s, f.SubnetAt(dst.Node, dst.Port), x.in, hash, func(l int) bool { return slices.Contains(down, l) })
+		priority := r.priority(x.s, x.priority, x.in, out, x.ttl-1)
+		if !r.turn(x, out, priority, edges) {
+			return
+		}
+		p := f.Nodes[x.s].Ports[out].Peer
+		x = at{p.Node, p.Port, priority, x.ttl - 1}
+	}
+}
+
+// widened is a random fabric with more NICs of its hosts, LAGs, and a protocol.
+func widened(rng *rand.Rand, text string) string {
+	one := func(of int) bool { return rng.IntN(of) == 0 }
+	list := func(key string) []string {
+		_, rest, _ := strings.Cut(text, "  "+key+": [")
+		all, _, _ := strings.Cut(rest, "]")
+		return strings.Split(all, ", ")
+	}
+	switches, links := list("switches"), list("links")
+	var more, shared, lags []string
+	for _, h := range list("hosts") {
+		first := slices.IndexFunc(links, func(l string) bool { return strings.HasPrefix(l, h+"--") })
+		at := strings.TrimPrefix(links[first], h+"--")
+		if next := switches[rng.IntN(len(switches))]; one(2) && next != at {
+			more = append(more, h+"--"+next)
+			if one(2) && !strings.Contains(text, "dead: ["+h+"]") {
+				shared = append(shared, h)
+			}
+		}
+	}
+	for _, l := range links {
+		a, b, _ := strings.Cut(l, "--")
+		if !strings.HasPrefix(a, "s") || !one(4) || strings.Count(strings.Join(links, " ")+" ", l+" ")+strings.Count(strings.Join(links, " ")+" ", b+"--"+a+" ") > 1 {
+			continue
+		}
+		lags = append(lags, fmt.Sprintf("{link: %s, members: 2}", l))
+	}
+	key := "  shared_address: [" + strings.Join(shared, ", ") + "]\n  lags: [" + strings.Join(lags, ", ") + "]\n"
+	switch routing := []string{"backups", "igp", "bgp"}[rng.IntN(3)]; {
+	case routing == "bgp" && one(2):
+		key += fmt.Sprintf("  routing: bgp\n  shared_as: [[%s, %s]]\n", switches[0], switches[1+rng.IntN(len(switches)-1)])
+	default:
+		key += "  routing: " + routing + "\n"
+	}
+	text = strings.Replace(text, "  links: [", "  links: ["+strings.Join(append(more, ""), ", "), 1)
+	return strings.Replace(text, "  rate:", key+"  rate:", 1)
 }
 
 // randomFabric is a scenario file: a few switches, with routes of their own, dead hosts,

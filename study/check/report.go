@@ -154,12 +154,23 @@ type Witness struct {
 // Clean reports whether no cycle was found.
 func (r *Report) Clean() bool { return len(r.Cycles) == 0 }
 
-// Report makes the report of the results of all cases with up to this many failures.
+// Report makes the report of the results of all cases with up to this many failures. It takes their cycles.
 func (c *Checker) Report(results []*Result, failures int) *Report {
+	m := c.newMerger()
+	for _, r := range results {
+		m.add(r)
+	}
+	r := c.list(m, failures)
+	explain([]*Checker{c}, r.Cycles, func(int) error { return nil })
+	return r
+}
+
+// list is the report of all cases, without the turns of its cycles.
+func (c *Checker) list(m *merger, failures int) *Report {
 	r := &Report{
 		Warnings: append([]string{}, c.plan.Warnings...),
 		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: c.between, Subnets: len(c.dests),
-		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{}, Down: c.linkNames(c.supposed),
+		Failures: failures, Cases: m.cases, Cyclic: m.cyclic, Cycles: []Cycle{}, Bounds: []string{}, Down: c.linkNames(c.supposed),
 	}
 	sends := map[int]bool{}
 	for s, ports := range c.from {
@@ -168,19 +179,16 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 		}
 	}
 	r.Hosts = len(sends)
-	r.Cyclic = len(lists.Where(results, func(res *Result) bool { return res.Cyclic }))
-	if bounded := len(lists.Where(results, func(res *Result) bool { return res.Bounded })); bounded > 0 {
-		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %s, were looked at", bounded, maxRoots, unit.Count(maxOfCase, "cycle")))
+	if m.bounded > 0 {
+		r.Bounds = append(r.Bounds, fmt.Sprintf("in %s only %s were kept", unit.Count(m.bounded, "case"), unit.Count(maxOfCase, "cycle")))
 	}
-	all := c.merge(results)
-	r.Counts = c.count(all, failures)
-	if len(all) > maxCycles {
-		r.Bounds = append(r.Bounds, fmt.Sprintf("only the likeliest %d of %d cycles are listed", maxCycles, len(all)))
-		r.More = len(all) - maxCycles
-		all = all[:maxCycles]
+	kept := m.kept()
+	r.Counts = c.count(kept, failures)
+	all := m.sorted(kept, maxCycles)
+	if r.More = len(kept) - len(all); r.More > 0 {
+		r.Bounds = append(r.Bounds, fmt.Sprintf("only the likeliest %d of %d cycles are listed", maxCycles, len(kept)))
 	}
 	r.Cycles = append(r.Cycles, lists.Map(all, c.describe)...)
-	c.explain(r.Cycles)
 	return r
 }
 
@@ -229,107 +237,4 @@ func (c *Checker) linkName(n node) string {
 		return l.Name
 	}
 	return b + "--" + a + strings.TrimPrefix(l.Name, a+"--"+b)
-}
-
-// explain fills in the turns of cycles, each as they are in the first of its cases, one
-// case after the other.
-func (c *Checker) explain(cycles []Cycle) {
-	by := make([]int, len(cycles))
-	for i := range by {
-		by[i] = i
-	}
-	caseOf := func(i int) int { return cycles[i].merged.cases[0] }
-	slices.SortStableFunc(by, func(a, b int) int { return caseOf(a) - caseOf(b) })
-	for len(by) > 0 {
-		n := 1
-		for n < len(by) && caseOf(by[n]) == caseOf(by[0]) {
-			n++
-		}
-		same := lists.Map(by[:n], func(i int) *Cycle { return &cycles[i] })
-		k := c.Case(caseOf(by[0]))
-		c.setLinks(k.Links, false)
-		c.explainHosts(same)
-		c.explainFlows(same)
-		c.setLinks(k.Links, true)
-		by = by[n:]
-	}
-}
-
-// explainHosts tells which hosts could take the turns, with the links as they are.
-func (c *Checker) explainHosts(cycles []*Cycle) {
-	takes := make([]int, len(cycles)) // turns of a cycle that frames for a destination take
-	for d, to := range c.dests {
-		from := len(c.undo)
-		c.undo = c.walk(d, c.undo)
-		for _, e := range c.undo[from:] {
-			c.marked[e] = true
-		}
-		clear(takes)
-		for i, cy := range cycles {
-			for j, e := range cy.merged.edges {
-				if !c.marked[e] {
-					continue
-				}
-				takes[i]++
-				t := &cy.Turns[j]
-				if t.Subnets++; t.Subnets == 1 {
-					t.Flooded = c.portOf(c.tail(e)).sw == to.owner
-					t.From, t.To = c.sender(c.tail(e)), c.receiver(d, t.Flooded)
-				}
-			}
-			cy.RoutingLoop = cy.RoutingLoop || takes[i] == len(cy.merged.edges)
-		}
-		for _, e := range c.undo[from:] {
-			c.marked[e] = false
-		}
-		c.undo = c.undo[:from]
-	}
-}
-
-// explainFlows tells which flows take the turns, with the links as they are.
-func (c *Checker) explainFlows(cycles []*Cycle) {
-	ways := make([][]edge, len(c.flows))
-	for i := range c.flows {
-		ways[i], _ = c.follow(i)
-	}
-	for _, cy := range cycles {
-		closes := make([]bool, len(c.flows))
-		for j, e := range cy.merged.edges {
-			t := &cy.Turns[j]
-			t.Switch, t.Flows = c.plan.Fabric.Nodes[c.portOf(c.tail(e)).sw].Name, []string{}
-			for i, way := range ways {
-				ofPriority := !c.alike || cy.merged.priorities == 0 || cy.merged.priorities.Has(c.flows[i].priority)
-				if ofPriority && slices.Contains(way, e) {
-					t.Flows = append(t.Flows, c.plan.Scenario.Flows[i].Name)
-					closes[i] = cy.merged.priorities != 0
-				}
-			}
-		}
-		for i, does := range closes {
-			if does {
-				cy.Flows = append(cy.Flows, c.plan.Scenario.Flows[i].Name)
-			}
-		}
-	}
-}
-
-// sender is a host whose frames take hop n, by the walk that was just made.
-func (c *Checker) sender(n node) string {
-	for c.walker.start[n] < 0 {
-		n = c.tail(c.walker.via[n])
-	}
-	f, p := c.plan.Fabric, c.ports[c.walker.start[n]]
-	return f.Nodes[f.Nodes[p.sw].Ports[p.n].Peer.Node].Name
-}
-
-// receiver is a host of destination d, one whose frames are flooded if flooded.
-func (c *Checker) receiver(d int, flooded bool) string {
-	sub := c.plan.Fabric.Subnets[d]
-	for ports := sub.Ports; !ports.Empty(); ports.Pop() {
-		h := c.plan.Fabric.Nodes[sub.Switch].Ports[ports.First()].Peer.Node
-		if !flooded || uint32(c.plan.Fabric.Nodes[h].Addr) == c.dests[d].dead {
-			return c.plan.Fabric.Nodes[h].Name
-		}
-	}
-	return ""
 }

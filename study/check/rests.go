@@ -130,7 +130,7 @@ func (c *Checker) findBackups(k Case, cycles []*Cycle) {
 }
 
 // count is how many cycles there are by what has to be down, for all that was checked.
-func (c *Checker) count(all []*merged, failures int) []Count {
+func (c *Checker) count(all []keptCycle, failures int) []Count {
 	counts := []Count{{When: c.when(0)}}
 	if len(c.file) > 0 {
 		counts = append(counts, Count{When: FileFailure.String()})
@@ -139,8 +139,8 @@ func (c *Checker) count(all []*merged, failures int) []Count {
 		counts = append(counts, Count{When: c.when(n)})
 	}
 	for _, m := range all {
-		at := len(counts) - 1 - failures + m.rank
-		if m.rank == 0 && c.failing(m.cases[0]).Kind == NoFailure {
+		at := len(counts) - 1 - failures + int(m.rank)
+		if m.rank == 0 && c.failing(int(m.cases[0])).Kind == NoFailure {
 			at = 0
 		}
 		counts[at].Cycles++

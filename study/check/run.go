@@ -17,10 +17,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 
+	"softswitch/internal/lists"
 	"softswitch/internal/progress"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // maxCases limits the cases of a check.
@@ -55,7 +58,8 @@ func (k *Checked) options() Options {
 	return Options{Failures: k.Report.Failures, Workers: k.workers, Down: k.checker.supposed}
 }
 
-// CheckAll checks all cases of a plan. It draws a progress bar on out.
+// CheckAll checks all cases of a plan. It draws a progress bar on out, and says how long the cases take if
+// that is long, by some of each kind.
 func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*Checked, error) {
 	begun := progress.New(ctx, out, "subnets", int64(len(plan.Fabric.Subnets)))
 	c, err := New(plan, func() error { return begun.Add(1) })
@@ -76,25 +80,119 @@ func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writ
 		}
 		workers = append(workers, w)
 	}
-	work := progress.New(ctx, out, "cases", int64(n))
-	defer work.Close()
 	results := make([]*Result, n)
-	from := 0
-	for _, end := range c.Phases(opt.Failures) {
-		if from > 0 {
-			for _, w := range workers {
-				w.Know(results[:from])
+	results[0] = c.Check(0)
+	for _, w := range workers {
+		w.Know(results[:1])
+	}
+	parts := c.sample(results[0], opt.Failures)
+	work := progress.New(ctx, out, "cases", left(parts))
+	defer work.Close()
+	if ns := left(parts) / int64(len(workers)); ns > longWork {
+		fmt.Fprintf(out, "%s take about %s\n", unit.Count(n, "case"), unit.Time(ns/1e9)*unit.Second)
+	}
+	all := c.newMerger()
+	all.add(results[0])
+	from := 1
+	for _, phase := range c.Phases(opt.Failures)[1:] {
+		for from < phase {
+			end := min(phase, from+atOnce)
+			if err := each(workers, from, end, func(w *Checker, i int) error {
+				results[i] = w.Check(i)
+				return work.Add(costOf(parts, i))
+			}); err != nil {
+				return nil, err
 			}
+			for i := from; i < end; i++ {
+				all.add(results[i])
+			}
+			from = end
 		}
-		if err := each(workers, from, end, func(w *Checker, i int) error {
-			results[i] = w.Check(i)
-			return work.Add(1)
-		}); err != nil {
-			return nil, err
+		for _, w := range workers {
+			w.Know(results[:phase])
 		}
+	}
+	r := c.list(all, opt.Failures)
+	work.Close()
+	named := progress.New(ctx, out, "cycles", int64(len(r.Cycles)))
+	defer named.Close()
+	if err := explain(workers, r.Cycles, func(n int) error { return named.Add(int64(n)) }); err != nil {
+		return nil, err
+	}
+	return &Checked{Report: r, plan: plan, checker: c, workers: opt.Workers}, nil
+}
+
+// atOnce is of how many cases the cycles are kept before they are put together.
+const atOnce = 10_000
+
+// longWork is from how many nanoseconds on it is said how long the cases take.
+const longWork = 10e9
+
+// samples is how many cases of a kind are checked to know how long all take, and fewCases so few that nobody
+// asks.
+const (
+	samples  = 20
+	fewCases = 200
+)
+
+// part is the cases of a kind: from to end-1, of which each takes about cost nanoseconds.
+type part struct {
+	from, end int
+	cost      int64
+}
+
+// sample checks some cases of each kind, of all but the first case.
+func (c *Checker) sample(none *Result, failures int) (parts []part) {
+	from := 1
+	if n := c.Cases(failures); n <= fewCases {
+		return []part{{from, n, 1}}
+	}
+	for _, end := range []int{c.singleOf(len(c.links)), c.Singles(), c.Cases(2)} {
+		end = min(end, c.Cases(failures))
+		n := end - from
+		if n <= 0 {
+			continue
+		}
+		var some []int
+		for j := range min(n, samples) {
+			some = append(some, from+(2*j+1)*n/(2*min(n, samples)))
+		}
+		if from == c.Singles() {
+			c.known.pairs = c.pairsOf(none, some)
+		}
+		ns := progress.Nanoseconds(func() {
+			for _, i := range some {
+				c.Check(i)
+			}
+		})
+		c.known.pairs = nil
+		parts = append(parts, part{from, end, max(1, ns/int64(len(some)))})
 		from = end
 	}
-	return &Checked{Report: c.Report(results, opt.Failures), plan: plan, checker: c, workers: opt.Workers}, nil
+	return parts
+}
+
+// pairsOf prepares some pairs of links, by their cases.
+func (c *Checker) pairsOf(none *Result, cases []int) *pairs {
+	results := make([]*Result, c.Singles())
+	results[0] = none
+	for _, i := range cases {
+		for _, l := range c.Case(i).Links {
+			j, _ := slices.BinarySearch(c.links, l)
+			results[c.singleOf(j)] = c.Check(c.singleOf(j))
+		}
+	}
+	return c.newPairs(results)
+}
+
+// left is how many nanoseconds all cases of parts take.
+func left(parts []part) int64 {
+	return lists.Sum(parts, func(s part) int64 { return int64(s.end-s.from) * s.cost })
+}
+
+// costOf is how many nanoseconds case i takes.
+func costOf(parts []part, i int) int64 {
+	return parts[slices.IndexFunc(parts, func(s part) bool { return i < s.end })].cost
 }
 
 // each calls do for from to end-1, with one call at a time for each worker, and returns

@@ -76,6 +76,7 @@ func TestWitnesses(t *testing.T) {
 	}{
 		{"ring", ring, 0, 2},
 		{"leaf-spine", leafSpine, 2, 15},
+		{"leaf-spine of an IGP", strings.Replace(leafSpine, "  rate:", "  routing: igp\n  rate:", 1), 2, 12},
 		{"fat-tree", "name: k4\nduration: 1s\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\n", 2, 16}, // routing loops
 		{"flows that begin late", strings.ReplaceAll(simtest.Text(t, "hu-fig4-limit"), "start: 10us, stop: 10ms", "start: 9ms"), 0, 1},
 	} {

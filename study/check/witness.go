@@ -88,7 +88,7 @@ var trafficKeys = []string{"flows", "workload", "congestion"}
 
 // search prepares the search for a witness of a cycle.
 func (k *Checked) search(data []byte, cy *Cycle) search {
-	s := search{plan: k.plan, cycle: cy, fabric: strictyaml.Cut(data, fabricKeys...), routes: k.routes(), fill: fillTime(k.plan)}
+	s := search{plan: k.plan, cycle: cy, fabric: strictyaml.Cut(data, fabricKeys...), routes: append(k.routes(), k.converged(cy)...), fill: fillTime(k.plan)}
 	sc := k.plan.Scenario
 	down := k.failures(cy)
 	if len(cy.Flows) > 0 {
@@ -214,29 +214,54 @@ func (k *Checked) limited() (flows []scenario.Flow) {
 // routes are the file's routes, those of its flows' paths among them, as lines of a scenario
 // file.
 func (k *Checked) routes() (lines []string) {
-	f := k.plan.Fabric
-	names := func(at int, ports unit.PortSet) string {
-		var names []string
-		for j, p := range f.Nodes[at].Ports {
-			if name := f.Nodes[p.Peer.Node].Name; ports.Has(unit.Port(j)) && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-		return "[" + strings.Join(names, ", ") + "]"
-	}
 	for _, o := range k.plan.Scenario.Routes {
 		for _, to := range o.To {
-			line := fmt.Sprintf("  - {at: %s, to: %s/%d", f.Nodes[o.At].Name, f.Subnets[to].Addr, f.Subnets[to].Bits)
+			more := ""
 			if !o.Ports.Empty() {
-				line += ", ports: " + names(o.At, o.Ports)
+				more += ", ports: " + k.names(o.At, o.Ports)
 			}
 			if !o.Backup.Empty() || o.NoBackup {
-				line += ", backup: " + names(o.At, o.Backup)
+				more += ", backup: " + k.names(o.At, o.Backup)
 			}
-			lines = append(lines, line+"}\n")
+			lines = append(lines, k.routeLine(o.At, to, more))
 		}
 	}
 	return lines
+}
+
+// converged are lines of the routes that a protocol comes to in the first failures of a cycle: a run keeps
+// those that it begins with.
+func (k *Checked) converged(cy *Cycle) (lines []string) {
+	c := k.checker
+	down := c.Down(cy)
+	c.setLinks(down, false)
+	defer c.setLinks(down, true)
+	for d := range c.dests {
+		for s := range c.switches {
+			if g, moved := c.routing.route(int32(s), d); moved && !g.Ports.Empty() {
+				lines = append(lines, k.routeLine(s, d, ", ports: "+k.names(s, g.Ports)))
+			}
+		}
+	}
+	return lines
+}
+
+// routeLine is a line of a route, with its ports and backup.
+func (k *Checked) routeLine(at, to int, more string) string {
+	f := k.plan.Fabric
+	return fmt.Sprintf("  - {at: %s, to: %s/%d%s}\n", f.Nodes[at].Name, f.Subnets[to].Addr, f.Subnets[to].Bits, more)
+}
+
+// names are the switches that ports of a switch lead to.
+func (k *Checked) names(at int, ports unit.PortSet) string {
+	f := k.plan.Fabric
+	var names []string
+	for j, p := range f.Nodes[at].Ports {
+		if name := f.Nodes[p.Peer.Node].Name; ports.Has(unit.Port(j)) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return "[" + strings.Join(names, ", ") + "]"
 }
 
 // list writes a list with its key, nothing for an empty one.
