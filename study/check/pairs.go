@@ -92,7 +92,7 @@ func (c *Checker) eachWay(switches []int32, fn func(h hopOf, more unit.PortSet))
 // newPairs prepares the pairs of links, from the results of the cases before them, nil for those that were not
 // checked. It is nil if every pair has to be checked as a whole.
 func (c *Checker) newPairs(first []*Result) *pairs {
-	if first[0].Cyclic || c.group != nil || len(c.plan.Fabric.LAGs) > 0 || len(c.priorities) == 0 {
+	if first[0].Cyclic || c.group != nil || len(c.plan.Fabric.LAGs) > 0 || len(c.priorities) == 0 || len(c.supposed) > 0 {
 		return nil
 	}
 	p := &pairs{at: make([]int32, 1, len(c.ports)*len(c.priorities)+1)}

@@ -177,7 +177,7 @@ func (c *Checker) pairsOf(none *Result, cases []int) *pairs {
 	results := make([]*Result, c.Singles())
 	results[0] = none
 	for _, i := range cases {
-		for _, l := range c.Case(i).Links {
+		for _, l := range c.failing(i).Links {
 			j, _ := slices.BinarySearch(c.links, l)
 			results[c.singleOf(j)] = c.Check(c.singleOf(j))
 		}
