@@ -56,10 +56,11 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 	for i := range r.ports {
 		r.ports[i].Crowded = r.at.Crowded
 	}
+	say := func(format string, args ...any) { fmt.Fprintf(r.at.says(), r.name+": "+format+"\n", args...) }
 	opt := live.Options{
 		Farewell: func(p unit.Port) []byte { return r.farewell(ctx, p) },
 		Machine:  r.machine, Ports: r.ports, Open: r.open, Within: r.at.within, Poller: r.at.Poller,
-		Warn: func(format string, args ...any) { fmt.Fprintf(r.at.says(), r.name+": "+format+"\n", args...) },
+		Warn: say, Tell: say,
 	}
 	if err := r.at.within(r.claimPorts); err != nil {
 		return err

@@ -67,6 +67,7 @@ func (out sink) by(m *metric, counts map[string]uint64, labels ...string) {
 func (out sink) link(s link.Stats, node, port string) {
 	out.count(ringDrops, s.Drops, node, port)
 	out.count(truncated, s.Truncated, node, port)
+	out.count(offloaded, s.Offloaded, node, port)
 	out.count(linkBusy, s.Busy, node, port)
 	out.count(linkLost, s.Lost, node, port)
 	out.count(linkReopened, s.Reopened, node, port)

@@ -46,7 +46,7 @@ func fabric() Sample {
 	p.Queue[3] = observe.Queue{Bytes: 700, Watermark: 800}
 	p.Starved[3] = 1500 * unit.Millisecond
 	p.Group[3] = observe.Group{Bytes: 500, Headroom: 100, Watermark: 900, HeadroomWatermark: 200}
-	p.RxFrames[0], p.Link.Drops, p.Link.Truncated, p.Link.Busy = 7, 1, 3, 2
+	p.RxFrames[0], p.Link.Drops, p.Link.Truncated, p.Link.Offloaded, p.Link.Busy = 7, 1, 3, 5, 2
 	history := j.History()
 	history.Deadlocks, history.Rerouted = 3, 4
 	history.InForce = []observe.Place{{Port: "a", Priority: 3}}
@@ -131,6 +131,7 @@ func TestValues(t *testing.T) {
 		`softswitch_host_bad_packets_total{host="h1",reason="unknown_qp"} 3`,
 		`softswitch_lateness_seconds{node="s1"} 0.001`,
 		`softswitch_link_truncated_packets_total{node="s1",port="a"} 3`,
+		`softswitch_link_offloaded_packets_total{node="s1",port="a"} 5`,
 		`softswitch_link_truncated_packets_total{node="h1",port=""} 4`,
 	} {
 		if !strings.Contains(text, want+"\n") {

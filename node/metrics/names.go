@@ -34,6 +34,7 @@ var (
 	goroutines   = gauge("softswitch_goroutines", "Goroutines of the node's process, which may run other nodes too.", "node")
 	heapBytes    = gauge("softswitch_heap_bytes", "Bytes of the heap of the node's process that were in use after its last garbage collection.", "node")
 	ringDrops    = counter("softswitch_link_dropped_packets_total", "Frames that the kernel dropped because the node was too slow to read them.", "node", "port")
+	offloaded    = counter("softswitch_link_offloaded_packets_total", "Frames that came with work left to a NIC, a checksum or to be cut, which the node did.", "node", "port")
 	truncated    = counter("softswitch_link_truncated_packets_total", "Frames that came and were lost because they were longer than the node takes.", "node", "port")
 	linkBusy     = counter("softswitch_link_busy_total", "Times that the kernel refused to send.", "node", "port")
 	linkLost     = counter("softswitch_link_lost_packets_total", "Frames that were on their way out when the link was down or gone, or that it refused.", "node", "port")
