@@ -245,6 +245,12 @@ func (r *runner) openLog() (func([]event.Event), error) {
 		r.closeAtEnd("event log", log.close)
 	}
 	return func(events []event.Event) {
+		for _, e := range events {
+			if e.Type == event.PauseUnheeded {
+				fmt.Fprintf(r.at.says(), "%s: port %s: its far end goes on sending in priority %d while paused: %s in vain, %s lost by it so far\n",
+					r.name, r.ports[e.Port].Name, e.Priority, unit.Count(e.Bytes, "pause"), unit.Count(e.Limit, "frame"))
+			}
+		}
 		if r.journal != nil {
 			r.journal.Read(events)
 		}
