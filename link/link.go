@@ -97,16 +97,16 @@ type Hearer interface {
 
 // Stats counts a link's frames, from its opening on.
 type Stats struct {
-	Received  uint64 `json:"received"`  // frames that Read delivered
-	Sent      uint64 `json:"sent"`      // frames that Write sent
-	Drops     uint64 `json:"drops"`     // frames that came while the receive ring was full
+	Received uint64 `json:"received"` // frames that Read delivered
+	Sent     uint64 `json:"sent"`     // frames that Write sent
+	Drops    uint64 `json:"drops"`    // frames that came while the receive ring was full
 	// Truncated counts frames that were longer than the caller's buffer, or than a ring slot with no
 	// room beside it, or that have to be cut in a way that is not known here.
 	Truncated uint64 `json:"truncated"`
 	// Offloaded counts frames, as the kernel handed them over, that their sender left to a NIC to
 	// finish: Read completed their checksum or cut them.
 	Offloaded uint64 `json:"offloaded"`
-	Busy      uint64 `json:"busy"`      // times that Write returned ErrBusy
+	Busy      uint64 `json:"busy"` // times that Write returned ErrBusy
 	// Lost and Reopened are counted by the driver of the link, and are 0 in a Link's
 	// own statistics: frames for a link that was down, gone or refused them, and how
 	// often a link that could not be read was opened again.
