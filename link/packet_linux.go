@@ -298,6 +298,9 @@ func setOptions(fd int) error {
 	if err := set(fd, "PACKET_VNET_HDR", unix.PACKET_VNET_HDR, 1); err != nil {
 		return err
 	}
+	if err := set(fd, "PACKET_RESERVE", unix.PACKET_RESERVE, slotReserve); err != nil {
+		return err
+	}
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, longBytes); err != nil {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, longBytes); err != nil {
 			return os.NewSyscallError("setsockopt SO_RCVBUF", err)

@@ -235,8 +235,12 @@ const blockBytes = 64 << 10
 // slotHead is the space in a slot before the frame: the header, the address and
 // padding. The kernel puts the network header at a multiple of 16, behind
 // TPACKET2_HDRLEN = 52 and at least 16 bytes for the MAC header, at 80, and moves it on by
-// the header that says what is left to do. 2048 bytes hold a frame of 1972.
-const slotHead = 80 + gso.HeaderLen
+// what is reserved and by the header that says what is left to do. 2048 bytes hold a frame of 1966.
+const slotHead = 80 + slotReserve + gso.HeaderLen
+
+// slotReserve keeps the network header at a multiple of 16 behind that header of 10. Otherwise the kernel,
+// where the same is so, copies long frames a tenth slower.
+const slotReserve = 6
 
 // slotBytes is the size of a slot for an MTU: 2048, or an equal share of a block, which
 // is the largest. Longer frames are in the socket's queue: see begin.
