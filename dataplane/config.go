@@ -107,6 +107,9 @@ type PortConfig struct {
 	// honours those of all priorities, not of its lossless ones alone.
 	PFCTxOff, PFCRxOff, PFCRxAll bool
 	Rate                         unit.Rate // 0: unlimited
+	// HeedBytes is how many bytes the far end may deliver, at Rate, after a pause has left, if it obeys; 0
+	// is not to judge it. See heed.go.
+	HeedBytes int
 	// Scheduler is how the priorities share the egress. The zero value: evenly.
 	Scheduler Scheduler
 	// Auth, unless nil, authenticates both directions of a link to another switch. The

@@ -261,5 +261,12 @@ func (s *Switch) announce(out unit.Port, priority unit.Priority, on bool, period
 	if on {
 		p.told.Add(priority)
 	}
-	p.announced[priority] = announcement{period: period, refresh: s.now + s.cfg.Refresh}
+	next := announcement{period: period, refresh: s.now + s.cfg.Refresh, silent: was.silent}
+	if e.Type == event.PauseSent {
+		next.silent = unit.Never
+		if t := s.heedTime(p); t < unit.Never {
+			next.silent = s.now + t
+		}
+	}
+	p.announced[priority] = next
 }

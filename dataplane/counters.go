@@ -113,20 +113,23 @@ type PortCounters struct {
 	RxPause, RxResume [unit.Priorities]uint64 // PFC frames that named the priority
 	TxPause, TxResume [unit.Priorities]uint64 // first pauses and resumes
 	TxRefresh         [unit.Priorities]uint64
-	Expired           [unit.Priorities]uint64
-	Pauses            [unit.Priorities]uint64    // times that the queue became paused
-	PausedTime        [unit.Priorities]unit.Time // queue paused, without the active pause
-	LastPause         [unit.Priorities]LastPause // the latest that ended
-	Starved           [unit.Priorities]unit.Time // the longest time that others kept the queue from sending: starve.go
-	Marked            [unit.Priorities]uint64    // with Congestion Experienced, of TxFrames
-	TxDropped         [unit.Priorities]uint64    // on purpose, in a queue of this port or on the way there
-	RxDropped         [unit.Priorities]uint64    // on purpose, on arrival
-	RxPause8023       uint64                     // 802.3x PAUSE frames that were honoured
-	RxMessages        uint64
-	TxMessages        uint64
-	Drops             [Reasons]uint64 // frames that came in by this port, by reason; of an Odd one, how often
-	LosslessLost      uint64          // of Drops: data frames of a priority that is lossless at this port, whose Fate is Lost
-	LostBy            [Reasons]uint64 // of LosslessLost, by reason
+	// PausesInVain are pauses, first or repeated, after which the far end sent on, RxUnheeded the frames that
+	// it sent then, and UnheededLost those of LostOf for which the headroom was full: see heed.go.
+	PausesInVain, RxUnheeded, UnheededLost [unit.Priorities]uint64
+	Expired                                [unit.Priorities]uint64
+	Pauses                                 [unit.Priorities]uint64    // times that the queue became paused
+	PausedTime                             [unit.Priorities]unit.Time // queue paused, without the active pause
+	LastPause                              [unit.Priorities]LastPause // the latest that ended
+	Starved                                [unit.Priorities]unit.Time // the longest time that others kept the queue from sending: starve.go
+	Marked                                 [unit.Priorities]uint64    // with Congestion Experienced, of TxFrames
+	TxDropped                              [unit.Priorities]uint64    // on purpose, in a queue of this port or on the way there
+	RxDropped                              [unit.Priorities]uint64    // on purpose, on arrival
+	RxPause8023                            uint64                     // 802.3x PAUSE frames that were honoured
+	RxMessages                             uint64
+	TxMessages                             uint64
+	Drops                                  [Reasons]uint64 // frames that came in by this port, by reason; of an Odd one, how often
+	LosslessLost                           uint64          // of Drops: data frames of a priority that is lossless at this port, whose Fate is Lost
+	LostBy                                 [Reasons]uint64 // of LosslessLost, by reason
 	// LostOf are those of LosslessLost by priority, and HeadroomLost those of them for which the
 	// headroom of their group, this port and the priority, was full.
 	LostOf, HeadroomLost [unit.Priorities]uint64

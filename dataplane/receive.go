@@ -47,6 +47,9 @@ func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 				s.drop(f, DropPoliced)
 				continue
 			}
+			if p.mustBeSilent(now, c) {
+				s.late(in, c)
+			}
 			p.count.RxFrames[c]++
 			p.count.RxBytes[c] += uint64(f.Len)
 			s.receiveData(in, p, f)

@@ -108,6 +108,7 @@ type port struct {
 	// what its last pause or resume frame announced.
 	control   controlQueue
 	announced [unit.Priorities]announcement
+	unheeded  [unit.Priorities]unheeded
 
 	count PortCounters
 	// seen8023 is of count.RxPause8023 those that pause: the others resume.
@@ -130,6 +131,8 @@ type announcement struct {
 	period  uint8
 	refresh unit.Time // when to repeat the pause
 	label   itsyhdr.TLV
+	silent  unit.Time // from when on a far end that obeys sends nothing; of the first pause of the period
+	inVain  bool      // the far end sent after that, and after this pause
 }
 
 // messagesMax bounds the messages that wait at a port. Chosen: what a detector can say faster
@@ -398,6 +401,9 @@ func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 		s.lost.count(flowOf(f), r)
 		if s.isLossless(f) && r.Fate() == Lost {
 			c.countLost(f.Info.Priority, r)
+			if p := &s.ports[f.In]; r == DropHeadroom && p.mustBeSilent(s.now, f.Info.Priority) {
+				p.lostLate(f.Info.Priority)
+			}
 		}
 	}
 	if s.cfg.Dropped != nil {

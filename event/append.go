@@ -102,6 +102,9 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	if has&keyPeer != 0 {
 		dst = appendInt(append(dst, ','), "peer", int64(e.Limit))
 	}
+	if has&keyLost != 0 {
+		dst = appendInt(append(dst, ','), "lost_frames", int64(e.Limit))
+	}
 	return append(dst, "}\n"...)
 }
 

@@ -127,8 +127,12 @@ const (
 	// there, a bit each, if Feature is OfPriorities]
 	DCBXMismatch
 	DCBXAgreed
+	// PauseUnheeded says that the far end of Port goes on sending in Priority while it is paused. It is
+	// logged once for each burst of such frames. [Port, Priority; Bytes: how many pauses of the burst
+	// were in vain so far; Limit: how many frames were lost by it so far]
+	PauseUnheeded
 
-	lastType = DCBXAgreed
+	lastType = PauseUnheeded
 )
 
 // Event is one event of one node. It contains no pointer.

@@ -63,6 +63,7 @@ const (
 	keyFeature
 	keyOwn
 	keyPeer
+	keyLost
 
 	keyHead  = keyTS | keyNode | keyID | keyType
 	keyPG    = keyPort | keyPriority
@@ -74,7 +75,7 @@ var keyNames = [...]string{
 	"ts", "node", "id", "type", "port", "port_name", "priority", "out", "out_name", "out_priority",
 	"period", "bytes", "limit", "route", "step", "label", "trigger", "on_loop",
 	"action", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "together", "why", "left_out",
-	"feature", "own", "peer",
+	"feature", "own", "peer", "lost_frames",
 }
 
 func (k key) String() string {
@@ -127,6 +128,7 @@ var shapes = [...]shape{
 	NeighbourGone:    {"lldp_neighbor_gone", keyPort, 0},
 	DCBXMismatch:     {"dcbx_mismatch", keyPort | keyFeature, keyOwn | keyPeer},
 	DCBXAgreed:       {"dcbx_agreed", keyPort | keyFeature, 0},
+	PauseUnheeded:    {"pause_unheeded", keyPG | keyAmount | keyLost, 0},
 }
 
 // lastStep is the last step with a name.

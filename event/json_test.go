@@ -94,7 +94,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 	if has&keyLeftOut != 0 {
 		e.Bytes = 1 + r.Int32N(1<<31-1)
 	}
-	if has&keyLimit != 0 {
+	if has&(keyLimit|keyLost) != 0 {
 		e.Limit = r.Int32()
 	}
 	if has&keyStep != 0 {

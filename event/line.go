@@ -53,6 +53,7 @@ type line struct {
 	Feature     string    `json:"feature"`
 	Own         number    `json:"own"`
 	Peer        number    `json:"peer"`
+	Lost        number    `json:"lost_frames"`
 }
 
 type label struct {
@@ -134,6 +135,7 @@ func (l *line) event() (e Event, who whose, err error) {
 	put(&r, keyLeftOut, l.LeftOut, 1, math.MaxInt32, &e.Bytes)
 	put(&r, keyOwn, l.Own, 0, math.MaxUint8, &e.Bytes)
 	put(&r, keyPeer, l.Peer, 0, math.MaxUint8, &e.Limit)
+	put(&r, keyLost, l.Lost, 0, math.MaxInt32, &e.Limit)
 	put(&r, keyFlow, l.Flow, 1, math.MaxUint32, &e.Flow)
 	if l.Type == Cause.String() {
 		e.In = unit.NoPort

@@ -74,18 +74,23 @@ func TellLateness(w io.Writer) error {
 }
 
 // slack is how many bytes beside its headroom a link can deliver while both its ends are
-// late: as late as they may become on a machine that was so late. There is none where a
+// late: see bytesWhileLate. There is none where a
 // link's own round trip is more than headroom lasts for: what is lost then is the scenario's.
 func slack(p *scenario.Plan, late unit.Time) (most int) {
-	late = min(max(latenessTimes*late, latenessMin), starvedMax)
 	for i, l := range p.Links {
 		xoff, _ := linkHeadroom(p.Scenario, i)
 		if l.Rate > 0 && l.Rate.FrameTime(xoff) < roundTrip(l) {
 			return 0
 		}
-		most = max(most, bytesIn(l.Rate, roundTrip(l)+2*late+live.Granularity)-xoff)
+		most = max(most, bytesWhileLate(l.Rate, roundTrip(l), late)-xoff)
 	}
 	return min(most, slackMax)
+}
+
+// bytesWhileLate is how many bytes a link of this rate and round trip delivers after a pause while both its
+// ends are as late as they may become on a machine that was so late.
+func bytesWhileLate(r unit.Rate, trip, late unit.Time) int {
+	return bytesIn(r, trip+2*min(max(latenessTimes*late, latenessMin), starvedMax)+live.Granularity)
 }
 
 // roundTrip is how long the wires of a link take in both directions, at most.

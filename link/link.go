@@ -28,9 +28,10 @@
 //     counted as truncated and never delivered in part.
 //   - no-echo: a link does not deliver what it sent itself.
 //   - counted: a frame that the kernel or the link lost on receive is counted in Stats.
-//   - as on a wire: what Read delivers and Write takes are frames of a wire, however many
-//     the kernel is handed, or hands over, as one (link/gso).
-//   - no-allocation: Read and Write of Packet and Stack allocate nothing.
+//   - as on a wire: what Read delivers and Write takes are frames of a wire, with checksums,
+//     however many the kernel is handed, or hands over, as one (link/gso).
+//   - no-allocation: Read and Write of Packet and Stack allocate nothing, but for 64 KiB when the
+//     first frame comes that its sender left to a NIC to finish.
 //
 // It does not retry, pace, reconnect or watch carriers: the caller keeps a refused
 // frame, reopens a vanished interface and follows link states by netlink.
@@ -96,11 +97,16 @@ type Hearer interface {
 
 // Stats counts a link's frames, from its opening on.
 type Stats struct {
-	Received  uint64 `json:"received"`  // frames that Read delivered
-	Sent      uint64 `json:"sent"`      // frames that Write sent
-	Drops     uint64 `json:"drops"`     // frames that came while the receive ring was full
-	Truncated uint64 `json:"truncated"` // frames that were longer than a ring slot or the caller's buffer
-	Busy      uint64 `json:"busy"`      // times that Write returned ErrBusy
+	Received uint64 `json:"received"` // frames that Read delivered
+	Sent     uint64 `json:"sent"`     // frames that Write sent
+	Drops    uint64 `json:"drops"`    // frames that came while the receive ring was full
+	// Truncated counts frames that were longer than the caller's buffer, or than a ring slot with no
+	// room beside it, or that have to be cut in a way that is not known here.
+	Truncated uint64 `json:"truncated"`
+	// Offloaded counts frames, as the kernel handed them over, that their sender left to a NIC to
+	// finish: Read completed their checksum or cut them.
+	Offloaded uint64 `json:"offloaded"`
+	Busy      uint64 `json:"busy"` // times that Write returned ErrBusy
 	// Lost and Reopened are counted by the driver of the link, and are 0 in a Link's
 	// own statistics: frames for a link that was down, gone or refused them, and how
 	// often a link that could not be read was opened again.
@@ -114,7 +120,7 @@ type Stats struct {
 // Plus adds up what two links counted; the wait is the longer one.
 func (s Stats) Plus(o Stats) Stats {
 	return Stats{
-		s.Received + o.Received, s.Sent + o.Sent, s.Drops + o.Drops, s.Truncated + o.Truncated, s.Busy + o.Busy,
+		s.Received + o.Received, s.Sent + o.Sent, s.Drops + o.Drops, s.Truncated + o.Truncated, s.Offloaded + o.Offloaded, s.Busy + o.Busy,
 		s.Lost + o.Lost, s.Reopened + o.Reopened, max(s.Waited, o.Waited),
 	}
 }

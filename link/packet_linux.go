@@ -44,6 +44,9 @@ type Options struct {
 	Polled bool
 	// Deaf says that nothing is received before Hear.
 	Deaf bool
+	// Offload, unless nil, is called once, by Read or Poll, before the first frame that the sender
+	// left to a NIC to finish is delivered: see Stats.Offloaded.
+	Offload func()
 }
 
 // Packet is a Link on a network interface: a packet socket that receives through
@@ -220,7 +223,7 @@ func (p *Packet) receiveBy(fd int, ifi *net.Interface, opt Options) (err error) 
 	if p.rx.ring, err = mapRing(fd, slotBytes(ifi.MTU), opt.RingBytes); err != nil {
 		return err
 	}
-	p.index = ifi.Index
+	p.rx.fd, p.rx.offload, p.index = fd, opt.Offload, ifi.Index
 	if opt.Deaf {
 		return nil
 	}
@@ -275,8 +278,7 @@ func requireEthernet(fd int) error {
 }
 
 func setOptions(fd int) error {
-	// SO_RCVBUF stays at its default: frames that go to a ring are not charged to it.
-	// So does SO_SNDBUF: it allows a few hundred frames in transit, fewer than
+	// SO_SNDBUF stays at its default: it allows a few hundred frames in transit, fewer than
 	// net.core.netdev_max_backlog, so that a receiver that cannot keep up shows as
 	// ErrBusy here instead of losing frames in the backlog.
 	//
@@ -287,8 +289,28 @@ func setOptions(fd int) error {
 	}
 	// Version 2 shows each frame at once. Version 3 collects frames in a block
 	// until it is full or its timer fires, which takes milliseconds.
-	return set(fd, "PACKET_VERSION", unix.PACKET_VERSION, unix.TPACKET_V2)
+	if err := set(fd, "PACKET_VERSION", unix.PACKET_VERSION, unix.TPACKET_V2); err != nil {
+		return err
+	}
+	// What is left to do comes with each frame, and what is longer than a slot by the socket's queue.
+	// To that queue alone SO_RCVBUF applies, by force beyond net.core.rmem_max; without that
+	// right it is as large as that allows.
+	if err := set(fd, "PACKET_VNET_HDR", unix.PACKET_VNET_HDR, 1); err != nil {
+		return err
+	}
+	if err := set(fd, "PACKET_RESERVE", unix.PACKET_RESERVE, slotReserve); err != nil {
+		return err
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, longBytes); err != nil {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, longBytes); err != nil {
+			return os.NewSyscallError("setsockopt SO_RCVBUF", err)
+		}
+	}
+	return set(fd, "PACKET_COPY_THRESH", unix.PACKET_COPY_THRESH, 1)
 }
+
+// longBytes bounds the frames that are longer than a slot and wait to be read: a window of TCP.
+const longBytes = 4 << 20
 
 // set sets an option of a packet socket.
 func set(fd int, name string, option, value int) error {
@@ -306,6 +328,7 @@ func (p *Packet) Stats() Stats {
 		Sent:      p.tx.sent.Load(),
 		Drops:     p.drops.Load(),
 		Truncated: p.rx.truncated.Load(),
+		Offloaded: p.rx.offloaded.Load(),
 		Busy:      p.tx.busy.Load(),
 		Waited:    unit.Time(p.rx.waited.Load()),
 	}

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"softswitch/link/gso"
 )
 
 // tagBytes is the length of an 802.1Q tag, macBytes that of the two addresses before
@@ -23,6 +25,7 @@ const (
 // receiver is the receiving side of a Packet. Only Read uses it, except for the
 // counters.
 type receiver struct {
+	fd       int // the socket of the ring; used only while that is held open
 	ring     ring
 	stamps   stamps
 	readable func(fd uintptr) bool // Packet.readable, bound once: binding allocates
@@ -32,8 +35,16 @@ type receiver struct {
 	n     int
 	errno error
 
+	// What the sender left to a NIC, behind its header; nil before there was any: see begin.
+	in      []byte
+	cut     gso.Cutter
+	offload func() // called before the first of it is delivered; nil for nobody
+
+	pending unix.Errno // of the socket, found by begin; 0 for none
+
 	received  atomic.Uint64
 	truncated atomic.Uint64
+	offloaded atomic.Uint64
 	waited    atomic.Int64 // ns
 }
 
@@ -69,21 +80,98 @@ func (p *Packet) readable(fd uintptr) bool {
 		}
 	}
 	rx.errno = socketError(fd)
+	if rx.pending != 0 {
+		rx.errno, rx.pending = rx.pending, 0
+	}
 	return rx.errno != nil
 }
 
 // take is the frames that are in the ring, as for Read.
-func (rx *receiver) take(bufs [][]byte) int {
-	since, ready := rx.ring.since()
-	if !ready {
+func (rx *receiver) take(bufs [][]byte) (n int) {
+	if since, ready := rx.ring.since(); ready {
+		rx.waited.Store(max(rx.waited.Load(), int64(rx.stamps.ago(since))))
+	} else if !rx.cut.More() {
 		return 0
 	}
-	rx.waited.Store(max(rx.waited.Load(), int64(rx.stamps.ago(since))))
-	n, truncated := rx.ring.take(bufs)
-	if truncated > 0 {
-		rx.truncated.Add(truncated)
+	for n < len(bufs) {
+		if rx.cut.More() {
+			n += rx.finish(bufs[n:])
+			continue
+		}
+		got, truncated, unfinished := rx.ring.take(bufs[n:])
+		n += got
+		if truncated > 0 {
+			rx.truncated.Add(truncated)
+		}
+		if !unfinished {
+			break
+		}
+		rx.begin()
 	}
 	return n
+}
+
+// A station on the same machine, a guest with virtio or the other end of a veth, may leave to a NIC
+// what the wire needs: checksums, and to cut what is longer than its MTU. The kernel says so in the
+// status of the slot, and in a header before the frame what is left to do. A frame that is longer
+// than a slot is in the queue of the socket, as a whole, in the order of the slots.
+
+// unfinished is the bits of such a slot's status.
+const unfinished = unix.TP_STATUS_CSUMNOTREADY | unix.TP_STATUS_COPY
+
+// begin takes the next slot, which is unfinished, for finish.
+func (rx *receiver) begin() {
+	if rx.in == nil {
+		rx.in = make([]byte, tagBytes+gso.HeaderLen+gso.MaxFrame)
+	}
+	hdr, slot := rx.ring.head()
+	room := rx.in[tagBytes:] // what is before it is for the tag
+	var n int
+	if hdr.Status&unix.TP_STATUS_COPY != 0 {
+		n = rx.copied(room)
+	} else {
+		n = copy(room, slot[int(hdr.Mac)-gso.HeaderLen:uint32(hdr.Mac)+hdr.Snaplen])
+	}
+	b := room[:n]
+	if hdr.Status&unix.TP_STATUS_VLAN_VALID != 0 && n >= gso.HeaderLen+macBytes {
+		gso.Shift(b, tagBytes)
+		b = rx.in[:tagBytes+n]
+		at := copy(b, b[tagBytes:][:gso.HeaderLen+macBytes])
+		putTag(b[at:], hdr)
+	}
+	rx.ring.release()
+	if n >= gso.HeaderLen && gso.IsUnfinished(b) {
+		if rx.offloaded.Add(1) == 1 && rx.offload != nil {
+			rx.offload()
+		}
+	}
+	if rx.cut.Start(b) != nil {
+		rx.truncated.Add(1)
+	}
+}
+
+// copied takes the oldest frame of the socket's queue, behind its header; 0 if the kernel gives none.
+func (rx *receiver) copied(room []byte) int {
+	for range 2 { // the first call may return, and so end, an error of the socket
+		n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(rx.fd), uintptr(unsafe.Pointer(&room[0])), uintptr(len(room)), unix.MSG_DONTWAIT, 0, 0)
+		if errno == 0 {
+			return int(n)
+		}
+		rx.pending = errno
+	}
+	return 0
+}
+
+// finish writes the next frame of what begin took to bufs[0], and returns 1, or 0 if it does not
+// fit.
+func (rx *receiver) finish(bufs [][]byte) int {
+	frame, whole := rx.cut.Next(bufs[0])
+	if !whole {
+		rx.truncated.Add(1)
+		return 0
+	}
+	bufs[0] = frame
+	return 1
 }
 
 // Poll implements Poller. The link has to have been opened to be polled.
@@ -146,12 +234,16 @@ const blockBytes = 64 << 10
 
 // slotHead is the space in a slot before the frame: the header, the address and
 // padding. The kernel puts the network header at a multiple of 16, behind
-// TPACKET2_HDRLEN = 52 and at least 16 bytes for the MAC header: at 80. 2048 bytes hold
-// a frame of 1982.
-const slotHead = 80
+// TPACKET2_HDRLEN = 52 and at least 16 bytes for the MAC header, at 80, and moves it on by
+// what is reserved and by the header that says what is left to do. 2048 bytes hold a frame of 1966.
+const slotHead = 80 + slotReserve + gso.HeaderLen
+
+// slotReserve keeps the network header at a multiple of 16 behind that header of 10. Otherwise the kernel,
+// where the same is so, copies long frames a tenth slower.
+const slotReserve = 6
 
 // slotBytes is the size of a slot for an MTU: 2048, or an equal share of a block, which
-// is the largest. Frames that do not fit are truncated, and counted.
+// is the largest. Longer frames are in the socket's queue: see begin.
 func slotBytes(mtu int) int {
 	least := max(2048, slotHead+mtu)
 	return blockBytes / max(1, blockBytes/least) / unix.TPACKET_ALIGNMENT * unix.TPACKET_ALIGNMENT
@@ -201,32 +293,44 @@ func (r *ring) since() (at time.Duration, ok bool) {
 
 // take copies the frames that are ready into bufs, at most len(bufs), and returns their
 // slots. It returns how many it copied and how many it skipped because they were
-// truncated. It checks each slot at most once.
-func (r *ring) take(bufs [][]byte) (n int, truncated uint64) {
+// truncated; and whether it ended before a slot that is unfinished. It checks each slot at most
+// once.
+func (r *ring) take(bufs [][]byte) (n int, truncated uint64, isUnfinished bool) {
 	for looked := 0; n < len(bufs) && looked < r.slots; looked++ {
-		// The kernel aligns slots to TPACKET_ALIGNMENT (16) in pages, so the
-		// header's fields are aligned; next+slot <= len(mem).
-		hdr := (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.mem[r.next]))
+		hdr, slot := r.head()
 		// Acquire: read nothing of the slot before its status says that the kernel has
 		// written it.
-		if atomic.LoadUint32(&hdr.Status)&unix.TP_STATUS_USER == 0 {
+		status := atomic.LoadUint32(&hdr.Status)
+		if status&unix.TP_STATUS_USER == 0 {
 			break
 		}
-		if frame, whole := copyFrame(bufs[n], hdr, r.mem[r.next:r.next+r.slot]); whole {
+		if status&unfinished != 0 && (status&unix.TP_STATUS_COPY != 0 || hdr.Snaplen == hdr.Len) {
+			return n, truncated, true
+		}
+		if frame, whole := copyFrame(bufs[n], hdr, slot); whole {
 			bufs[n] = frame
 			n++
 		} else {
 			truncated++
 		}
-		// Release: the kernel must not write the slot before we have read it.
-		atomic.StoreUint32(&hdr.Status, unix.TP_STATUS_KERNEL)
-		r.advance()
+		r.release()
 	}
-	return n, truncated
+	return n, truncated, false
 }
 
-// advance goes to the next slot. What is left at the end of a block holds none.
-func (r *ring) advance() {
+// head is the next slot, and its header.
+func (r *ring) head() (hdr *unix.Tpacket2Hdr, slot []byte) {
+	// The kernel aligns slots to TPACKET_ALIGNMENT (16) in pages, so the header's fields are
+	// aligned; next+slot <= len(mem).
+	return (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.mem[r.next])), r.mem[r.next : r.next+r.slot]
+}
+
+// release returns the next slot to the kernel, and goes to the one behind it. What is left at the end
+// of a block holds none.
+func (r *ring) release() {
+	hdr, _ := r.head()
+	// Release: the kernel must not write the slot before we have read it.
+	atomic.StoreUint32(&hdr.Status, unix.TP_STATUS_KERNEL)
 	r.next += r.slot
 	if used := r.next % blockBytes; used+r.slot > blockBytes {
 		r.next += blockBytes - used
@@ -255,10 +359,15 @@ func copyFrame(buf []byte, hdr *unix.Tpacket2Hdr, slot []byte) (frame []byte, wh
 		return nil, false
 	}
 	copy(buf, data[:macBytes])
-	binary.BigEndian.PutUint16(buf[macBytes:], tpid(hdr))
-	binary.BigEndian.PutUint16(buf[macBytes+2:], hdr.Vlan_tci)
+	putTag(buf[macBytes:], hdr)
 	copy(buf[macBytes+tagBytes:], data[macBytes:])
 	return buf[:len(data)+tagBytes], true
+}
+
+// putTag writes the removed tag.
+func putTag(b []byte, hdr *unix.Tpacket2Hdr) {
+	binary.BigEndian.PutUint16(b, tpid(hdr))
+	binary.BigEndian.PutUint16(b[2:], hdr.Vlan_tci)
 }
 
 // tpid is the EtherType of the removed tag.

@@ -53,7 +53,7 @@ type Stack struct {
 	join gso.Joiner
 	out  [1 + maxJoin]unix.Iovec
 
-	received, sent, truncated, drops atomic.Uint64
+	received, sent, truncated, offloaded, drops atomic.Uint64
 
 	closed    atomic.Bool
 	closeOnce sync.Once
@@ -204,6 +204,9 @@ func (s *Stack) read(fd uintptr) bool {
 		}
 		switch n, errno := s.readOne(fd); errno {
 		case 0:
+			if gso.IsUnfinished(s.in[:n]) {
+				s.offloaded.Add(1)
+			}
 			if s.cut.Start(s.in[:n]) != nil {
 				s.truncated.Add(1)
 			}
@@ -312,7 +315,7 @@ func (s *Stack) attributes() *netlink.LinkAttrs {
 // Stats implements Link.
 func (s *Stack) Stats() Stats {
 	s.collectDrops()
-	return Stats{Received: s.received.Load(), Sent: s.sent.Load(), Drops: s.drops.Load(), Truncated: s.truncated.Load()}
+	return Stats{Received: s.received.Load(), Sent: s.sent.Load(), Drops: s.drops.Load(), Truncated: s.truncated.Load(), Offloaded: s.offloaded.Load()}
 }
 
 // collectDrops copies the kernel's counter, which exists as long as the device; the

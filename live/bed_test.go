@@ -82,6 +82,7 @@ type opts struct {
 	wrap    func(p Port, l link.Link) link.Link
 	log     func([]event.Event)
 	warn    func(format string, args ...any)
+	tell    func(format string, args ...any)
 	look    func(names []string) ([]LinkState, error)
 	watch   func(ctx context.Context, names []string, update func(LinkState)) error
 	hosts   unit.PortSet // ports that face hosts
@@ -99,7 +100,7 @@ func newBed(t testing.TB, n int, o opts) *bed {
 	c.ID, c.Name, c.Refresh = 7, "s7", 10*unit.Millisecond
 	c.Batch, c.Granularity, c.Slots = Batch, Granularity, 4096
 	b := &bed{t: t, updates: make(chan linkUpdate), done: make(chan error, 1), news: make(chan struct{}, 1), far: make([]link.Link, n)}
-	opt := Options{Open: b.openPipe(o.wrap), Watch: b.watch, Log: b.log, Warn: b.warn}
+	opt := Options{Open: b.openPipe(o.wrap), Watch: b.watch, Log: b.log, Warn: b.warn, Tell: o.tell}
 	if *withPoller {
 		b.poller = new(Poller)
 		opt.Poller = b.poller

@@ -58,6 +58,8 @@ type Options struct {
 	Log func([]event.Event)
 	// Warn receives warnings for the operator; nil drops them.
 	Warn func(format string, args ...any)
+	// Tell receives, for the operator, that a carrier went or came; nil drops it.
+	Tell func(format string, args ...any)
 }
 
 // Port is an interface of a node.
@@ -80,6 +82,8 @@ type Port struct {
 	Crowded bool
 	// Polled says that a Poller fetches the frames.
 	Polled bool
+	// offload tells that the far end leaves frames to be finished: see link.Options. Set by New.
+	offload func()
 }
 
 // LinkState is the state of an interface.
@@ -162,6 +166,9 @@ func New(opt Options) (*Node, error) {
 	if opt.Warn == nil {
 		opt.Warn = func(string, ...any) {}
 	}
+	if opt.Tell == nil {
+		opt.Tell = func(string, ...any) {}
+	}
 	n := &Node{opt: opt, machine: opt.Machine, due: unit.Never, ended: make(chan struct{})}
 	n.ready.init(len(opt.Ports))
 	n.urgent.init(len(opt.Ports))
@@ -169,6 +176,11 @@ func New(opt Options) (*Node, error) {
 	n.pending = make([]event.Event, 0, eventsFirst)
 	for i, po := range opt.Ports {
 		po.Polled = opt.Poller != nil
+		po.offload = sync.OnceFunc(func() {
+			n.loops.Go(func() { // who reads does not wait for an operator
+				opt.Warn("port %s: its far end offloads: it leaves checksums, or the cutting of TCP and UDP, to a NIC; the port does both and counts such frames as offloaded", po.Name)
+			})
+		})
 		p := &port{node: n, n: unit.Port(i), opt: po}
 		if err := p.init(); err != nil {
 			n.close()

@@ -327,6 +327,21 @@ func TestFramesFlowWhileAWarningIsAwaited(t *testing.T) {
 	close(wake)
 }
 
+// A carrier that goes or comes is told in a line, and one that stays is not, however often it is told of.
+func TestCarriersAreTold(t *testing.T) {
+	var got []string // of one goroutine: who sets a link waits for it
+	b := startBed(t, 2, opts{tell: func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }})
+	b.setLink(1, 2, true)
+	b.setLink(1, 2, false)
+	b.setLink(1, 2, false)
+	b.setLink(1, 2, true)
+	b.setLink(0, 0, false)
+	want := []string{"port p1: its carrier is gone", "port p1: its carrier is there", "port p0: its interface is gone"}
+	if !slices.Equal(got, want) {
+		t.Errorf("it said %q, want %q", got, want)
+	}
+}
+
 // An error that nobody foresaw costs the frames that were under way, and these are counted.
 func TestOtherErrorsOfWriteAreCounted(t *testing.T) {
 	broken := make(chan struct{})

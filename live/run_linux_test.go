@@ -193,14 +193,14 @@ func TestRunEndsOnSignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		withinASecond(t, func() time.Duration {
 			l := newLab(t)
-			p := l.runSwitch("")
+			p := l.runSwitch("ports: [{name: p0, peer: switch, rate: 100Mbit/s}, {name: p1, peer: switch, rate: 100Mbit/s}]\nbuffer: {slack: 0}")
 			begin := time.Now()
 			if err := p.cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
 			code, said := p.exit()
 			took := time.Since(begin)
-			said = strings.TrimPrefix(said, "s: detector none, response none, lossless priorities [3 4]; ports p0 (no rate limit), p1 (no rate limit)\n")
+			said = strings.TrimPrefix(said, "s: detector none, response none, lossless priorities [3 4]; ports p0 (100Mbit/s), p1 (100Mbit/s)\n")
 			if code != 0 || said != "" {
 				t.Errorf("%v: exit status %d, said %q; want 0, and nothing but what it runs", sig, code, said)
 			}

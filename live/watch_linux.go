@@ -33,7 +33,7 @@ const usualMTU = 1500
 // OpenPacket opens an interface of this namespace with AF_PACKET. An interface whose MTU
 // is below that of a port of jumbo frames is refused. The link is deaf until the node begins to read from it.
 func OpenPacket(p Port) (link.Link, error) {
-	opt := link.Options{RingBytes: ringBytes, Polled: p.Polled, Deaf: true}
+	opt := link.Options{RingBytes: ringBytes, Polled: p.Polled, Deaf: true, Offload: p.offload}
 	if p.MTU > usualMTU {
 		opt.RingBytes, opt.MTU = jumboRingBytes, p.MTU
 	}

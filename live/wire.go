@@ -32,6 +32,9 @@ func (p *port) setLink(s LinkState) {
 		p.closeLink()
 	}
 	up := s.Running && s.Index != 0
+	if p.told > 1 && up != p.running {
+		p.node.opt.Tell("port %s: its %s", p.opt.Name, carrier(s))
+	}
 	p.running = up
 	if !up {
 		p.cutWire()
@@ -50,6 +53,17 @@ func (p *port) setLink(s LinkState) {
 		}
 		p.node.machine.SetLink(now, p.n, up)
 	})
+}
+
+// carrier says what became of an interface.
+func carrier(s LinkState) string {
+	switch {
+	case s.Index == 0:
+		return "interface is gone"
+	case !s.Running:
+		return "carrier is gone"
+	}
+	return "carrier is there"
 }
 
 // begin opens the port's interface and starts reading from it. Preconditions: p.change

@@ -177,7 +177,7 @@ func uses(e *event.Event) (pg, queue bool) {
 	switch e.Type {
 	case event.XON, event.Headroom, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver, event.HostSlow, event.HostSlowOver,
 		event.AuthAgreed, event.AuthRefused, event.AuthBehind, event.Members,
-		event.NeighbourLearned, event.NeighbourGone, event.DCBXMismatch, event.DCBXAgreed:
+		event.NeighbourLearned, event.NeighbourGone, event.DCBXMismatch, event.DCBXAgreed, event.PauseUnheeded:
 		return true, false
 	case event.Paused, event.Refreshed, event.Resumed, event.Expired, event.Rerouted:
 		return false, true

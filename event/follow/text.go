@@ -33,6 +33,7 @@ var texts = map[event.Type]string{
 	event.NeighbourGone:    "LLDP: a neighbour at {port} is gone",
 	event.DCBXAgreed:       "DCBX: the two ends of the link of {port} agree again on {feature}",
 	event.Members:          "members of the PortChannel of {port} that are up: {bytes}",
+	event.PauseUnheeded:    "{port}: its far end goes on sending in priority {priority} while paused: {pauses in vain}, {lost frames} lost by it",
 	event.Rerouted:         "route {bytes} rerouted to backup port {out}",
 }
 
@@ -59,7 +60,8 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 		return e.detectorText(pg, queue, name)
 	}
 	return strings.NewReplacer("{priority group}", pg, "{queue}", queue, "{port}", e.name(e.Port), "{out}", e.name(e.Out), "{feature}", e.Feature.Says(),
-		"{bytes}", fmt.Sprint(e.Bytes), "{limit}", fmt.Sprint(e.Limit), "{period}", period, "{repeated}", repeated).Replace(text)
+		"{bytes}", fmt.Sprint(e.Bytes), "{limit}", fmt.Sprint(e.Limit), "{priority}", fmt.Sprint(e.Priority),
+		"{pauses in vain}", unit.Count(e.Bytes, "pause")+" in vain", "{lost frames}", unit.Count(e.Limit, "frame"), "{period}", period, "{repeated}", repeated).Replace(text)
 }
 
 // detectorText is Text for detectors and responses.

@@ -19,8 +19,7 @@ type Cutter struct {
 	f    []byte // the stack's frame; nil if all of it was cut
 	at   int    // in f: what is cut next
 	n    int    // of frames cut
-	// of its headers, what all frames share: the sum of TCP's less sequence number, flags
-	// and checksum
+	// of its headers
 	seq uint32
 	id  uint16
 }
@@ -46,10 +45,17 @@ func (c *Cutter) Start(b []byte) error {
 			return fmt.Errorf("%w: %d bytes are not the TCP segment, of type %d and cut every %d bytes, that its header names", ErrFrame, len(f), c.head.kind, c.head.size)
 		}
 		c.l, c.at = l, l.payload
-		c.seq = binary.BigEndian.Uint32(f[l.tcp+tcpSeq:])
+		c.seq = binary.BigEndian.Uint32(f[l.l4+tcpSeq:])
+		c.id = binary.BigEndian.Uint16(f[l.ip+4:])
+	case udp:
+		l, ok := layoutOfUDP(f)
+		if !ok || c.head.size == 0 || len(f) == l.payload || len(f)-l.ip > maxIP {
+			return fmt.Errorf("%w: %d bytes are not the datagrams, of type %d and cut every %d bytes, that its header names", ErrFrame, len(f), c.head.kind, c.head.size)
+		}
+		c.l, c.at = l, l.payload
 		c.id = binary.BigEndian.Uint16(f[l.ip+4:])
 	default:
-		return fmt.Errorf("%w: its segmentation type is %d; valid: %d (none), %d and %d (TCP)", ErrFrame, c.head.kind, plain, tcp4, tcp6)
+		return fmt.Errorf("%w: its segmentation type is %d; valid: %d (none), %d and %d (TCP), %d (UDP)", ErrFrame, c.head.kind, plain, tcp4, tcp6, udp)
 	}
 	c.f, c.n = f, 0
 	return nil
@@ -85,16 +91,22 @@ func (c *Cutter) Next(buf []byte) (frame []byte, ok bool) {
 		binary.BigEndian.PutUint16(buf[l.ip+4:], c.id+uint16(c.n-1))
 	}
 	l.setLength(buf, total-l.ip)
-	tcp := buf[l.tcp:]
-	binary.BigEndian.PutUint32(tcp[tcpSeq:], c.seq+uint32(offset))
+	l4 := buf[l.l4:]
+	if c.head.kind == udp {
+		binary.BigEndian.PutUint16(l4[udpLength:], uint16(len(l4)))
+		l4[udpSum], l4[udpSum+1] = 0, 0
+		putSum(l4[udpSum:], ether.Sum(l.pseudo(buf, len(l4)), l4))
+		return buf, true
+	}
+	binary.BigEndian.PutUint32(l4[tcpSeq:], c.seq+uint32(offset))
 	if !last {
-		tcp[tcpFlags] &^= fin | psh
+		l4[tcpFlags] &^= fin | psh
 	}
 	if !first && c.head.kind&withCWR != 0 {
-		tcp[tcpFlags] &^= cwr
+		l4[tcpFlags] &^= cwr
 	}
-	tcp[tcpSum], tcp[tcpSum+1] = 0, 0
-	binary.BigEndian.PutUint16(tcp[tcpSum:], ^ether.Fold(ether.Sum(l.pseudo(buf, len(tcp)), tcp)))
+	l4[tcpSum], l4[tcpSum+1] = 0, 0
+	binary.BigEndian.PutUint16(l4[tcpSum:], ^ether.Fold(ether.Sum(l.pseudo(buf, len(l4)), l4)))
 	return buf, true
 }
 
@@ -109,11 +121,17 @@ func (c *Cutter) whole(buf []byte) (frame []byte, ok bool) {
 	if c.head.flags&needsChecksum != 0 {
 		// The field holds the sum of the pseudo header.
 		b := buf[c.head.sumStart:]
-		sum := ^ether.Fold(ether.Sum(0, b))
-		if sum == 0 {
-			sum = 0xffff // the same to TCP; to UDP zero says that there is none (RFC 768)
-		}
-		binary.BigEndian.PutUint16(b[c.head.sumOffset:], sum)
+		putSum(b[c.head.sumOffset:], ether.Sum(0, b))
 	}
 	return buf, true
+}
+
+// putSum writes the checksum of what has this sum, not folded. 0 is written as 0xffff: the same to
+// TCP; to UDP 0 says that there is none (RFC 768).
+func putSum(b []byte, sum uint64) {
+	s := ^ether.Fold(sum)
+	if s == 0 {
+		s = 0xffff
+	}
+	binary.BigEndian.PutUint16(b, s)
 }

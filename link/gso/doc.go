@@ -3,12 +3,12 @@
 // checksums on the way out, receive coalescing on the way in, as a NIC's hardware does
 // them.
 //
-//	stack ──▶ [header | TCP, up to 64 KiB] ──▶ Cutter ──▶ frame, frame, frame ──▶ wire
+//	stack ──▶ [header | TCP or UDP, up to 64 KiB] ──▶ Cutter ──▶ frame, frame, frame ──▶ wire
 //	stack ◀── [header | TCP, up to 64 KiB] ◀── Joiner ◀── frame, frame, frame ◀── wire
 //
 // The header is struct virtio_net_hdr of linux/virtio_net.h, 10 bytes: what is left to do.
-// Only TCP is cut and joined; of UDP, and of any other frame, at most the checksum is left
-// to do.
+// TCP and the datagrams of one UDP flow are cut, and TCP is joined; of any other frame at most
+// the checksum is left to do.
 //
 // Read in this order: header.go (the header, and where a frame's headers are), cut.go,
 // join.go.

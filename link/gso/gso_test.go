@@ -64,7 +64,7 @@ func setSum(f []byte) {
 	if !ok {
 		panic("no TCP frame")
 	}
-	t := f[l.tcp:]
+	t := f[l.l4:]
 	t[tcpSum], t[tcpSum+1] = 0, 0
 	binary.BigEndian.PutUint16(t[tcpSum:], ^slowSum(append(slowPseudo(f, l), t...)))
 }
@@ -73,12 +73,12 @@ func setSum(f []byte) {
 func slowPseudo(f []byte, l layout) []byte {
 	if l.v6 {
 		p := bytes.Clone(f[l.ip+8 : l.ip+40])
-		p = binary.BigEndian.AppendUint32(p, uint32(len(f)-l.tcp))
+		p = binary.BigEndian.AppendUint32(p, uint32(len(f)-l.l4))
 		return append(p, 0, 0, 0, ether.ProtoTCP)
 	}
 	p := bytes.Clone(f[l.ip+12 : l.ip+20])
 	p = append(p, 0, ether.ProtoTCP)
-	return binary.BigEndian.AppendUint16(p, uint16(len(f)-l.tcp))
+	return binary.BigEndian.AppendUint16(p, uint16(len(f)-l.l4))
 }
 
 // slowSum is the sum of 16-bit words, one after the other.
@@ -102,10 +102,10 @@ func wantRightSums(t testing.TB, f []byte) {
 	if !ok {
 		t.Fatalf("no TCP frame: %x", f)
 	}
-	if !l.v6 && slowSum(f[l.ip:l.tcp]) != 0xffff {
+	if !l.v6 && slowSum(f[l.ip:l.l4]) != 0xffff {
 		t.Errorf("IPv4 checksum is wrong: %x", f[:l.payload])
 	}
-	if slowSum(append(slowPseudo(f, l), f[l.tcp:]...)) != 0xffff {
+	if slowSum(append(slowPseudo(f, l), f[l.l4:]...)) != 0xffff {
 		t.Errorf("TCP checksum is wrong: %x", f[:l.payload])
 	}
 }
@@ -115,11 +115,11 @@ func wantRightSums(t testing.TB, f []byte) {
 func handed(s tcp, size int, kind uint8) []byte {
 	f := s.frame()
 	l, _ := layoutOf(f)
-	binary.BigEndian.PutUint16(f[l.tcp+tcpSum:], slowSum(slowPseudo(f, l)))
+	binary.BigEndian.PutUint16(f[l.l4+tcpSum:], slowSum(slowPseudo(f, l)))
 	if s.v6 {
 		kind += tcp6 - tcp4
 	}
-	return behind(header{needsChecksum, kind, uint16(l.payload), uint16(size), uint16(l.tcp), tcpSum}, f)
+	return behind(header{needsChecksum, kind, uint16(l.payload), uint16(size), uint16(l.l4), tcpSum}, f)
 }
 
 func behind(h header, f []byte) []byte {
@@ -142,7 +142,7 @@ func slowCut(s tcp, size int, kind uint8) (fs [][]byte) {
 		}
 		f := one.frame()
 		if l, _ := layoutOf(f); !l.v6 {
-			ether.SetID(f[l.ip:l.tcp], 0xfffe+uint16(at/size))
+			ether.SetID(f[l.ip:l.l4], 0xfffe+uint16(at/size))
 		}
 		fs = append(fs, f)
 	}
@@ -221,8 +221,8 @@ func TestWhole(t *testing.T) {
 	wantFrames(t, cutAll(t, behind(header{}, f)), [][]byte{f})
 	unfinished := bytes.Clone(f)
 	l, _ := layoutOf(f)
-	binary.BigEndian.PutUint16(unfinished[l.tcp+tcpSum:], slowSum(slowPseudo(f, l)))
-	wantFrames(t, cutAll(t, behind(header{flags: needsChecksum, sumStart: uint16(l.tcp), sumOffset: tcpSum}, unfinished)), [][]byte{f})
+	binary.BigEndian.PutUint16(unfinished[l.l4+tcpSum:], slowSum(slowPseudo(f, l)))
+	wantFrames(t, cutAll(t, behind(header{flags: needsChecksum, sumStart: uint16(l.l4), sumOffset: tcpSum}, unfinished)), [][]byte{f})
 
 	arp := make([]byte, 42)
 	wantFrames(t, cutAll(t, behind(header{}, arp)), [][]byte{arp})
@@ -252,6 +252,7 @@ func TestBadFrames(t *testing.T) {
 		"UDP":                change(HeaderLen+23, ether.ProtoUDP),
 		"a fragment":         change(HeaderLen+20, 0x20),
 		"IPv6 as IPv4":       change(1, tcp6),
+		"TCP as UDP":         change(1, udp),
 		"an unknown type":    change(1, 3),
 		"cut every 0 bytes":  append(append(bytes.Clone(good[:4]), 0, 0), good[6:]...),
 		"a long TCP header":  change(HeaderLen+46, 0xf0)[:HeaderLen+60],
@@ -509,7 +510,7 @@ func FuzzJoin(f *testing.F) {
 			}
 			// 0 and 0xffff are the same checksum.
 			l, _ := layoutOf(f)
-			copy(want[l.tcp+tcpSum:l.tcp+tcpSum+2], f[l.tcp+tcpSum:])
+			copy(want[l.l4+tcpSum:l.l4+tcpSum+2], f[l.l4+tcpSum:])
 			if !bytes.Equal(f, want) {
 				t.Fatalf("frame %d:\n got %x\nwant %x", i, f, want)
 			}

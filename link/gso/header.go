@@ -21,6 +21,7 @@ const (
 	plain         = 0    // type
 	tcp4          = 1    // type
 	tcp6          = 4    // type
+	udp           = 5    // type: datagrams of one flow, of IPv4 or IPv6
 	withCWR       = 0x80 // added to a type: the first frame alone keeps CWR
 )
 
@@ -43,6 +44,22 @@ func readHeader(b []byte) header {
 	}
 }
 
+// IsUnfinished reports whether the header at the front of b leaves work for its frame.
+func IsUnfinished(b []byte) bool {
+	h := readHeader(b)
+	return h.kind != plain || h.flags&needsChecksum != 0
+}
+
+// Shift tells the header at the front of b that n bytes were put into its frame, before the IP
+// header.
+func Shift(b []byte, n int) {
+	h := readHeader(b)
+	if h.flags&needsChecksum != 0 {
+		h.sumStart += uint16(n)
+	}
+	h.put(b)
+}
+
 func (h header) put(b []byte) {
 	_ = b[HeaderLen-1]
 	b[0], b[1] = h.flags, h.kind
@@ -61,6 +78,9 @@ const (
 	tcpFlags    = 13
 	tcpWindow   = 14
 	tcpSum      = 16
+	udpLen      = 8
+	udpLength   = 4
+	udpSum      = 6
 	maxTCPLen   = 60
 	maxHeaders  = ether.HeaderLen + 2*ether.VLANLen + 60 + maxTCPLen
 	typeIPv6    = 0x86dd
@@ -76,16 +96,34 @@ const (
 	cwr = 1 << 7
 )
 
-// layout is where the headers of a TCP frame are.
+// layout is where the headers of a TCP or UDP frame are.
 type layout struct {
-	ip, tcp, payload int
-	v6               bool
+	ip, l4, payload int
+	proto           byte
+	v6              bool
 }
 
 // layoutOf finds the headers of a TCP frame. ok is false if f is none, is a fragment, or
 // has headers that are cut off.
 func layoutOf(f []byte) (l layout, ok bool) {
-	l.ip = ether.HeaderLen
+	if l, ok = layoutOfIP(f, ether.ProtoTCP); !ok || len(f) < l.l4+tcpLen {
+		return l, false
+	}
+	n := int(f[l.l4+12]>>4) * 4
+	l.payload = l.l4 + n
+	return l, n >= tcpLen && len(f) >= l.payload
+}
+
+// layoutOfUDP is layoutOf for UDP.
+func layoutOfUDP(f []byte) (l layout, ok bool) {
+	l, ok = layoutOfIP(f, ether.ProtoUDP)
+	l.payload = l.l4 + udpLen
+	return l, ok && len(f) >= l.payload
+}
+
+// layoutOfIP finds the IP header of a frame that carries proto, and where that begins.
+func layoutOfIP(f []byte, proto byte) (l layout, ok bool) {
+	l.ip, l.proto = ether.HeaderLen, proto
 	for tags := 0; ; tags++ {
 		if len(f) < l.ip {
 			return l, false
@@ -107,27 +145,22 @@ func layoutOf(f []byte) (l layout, ok bool) {
 	}
 	p := f[l.ip:]
 	if l.v6 {
-		if len(p) < ip6Len || p[0]>>4 != 6 || p[6] != ether.ProtoTCP {
+		if len(p) < ip6Len || p[0]>>4 != 6 || p[6] != proto {
 			return l, false
 		}
-		l.tcp = l.ip + ip6Len
+		l.l4 = l.ip + ip6Len
 	} else {
 		const moreOrOffset = 0x3fff
-		if len(p) < ether.IPv4Len || p[0]>>4 != 4 || p[9] != ether.ProtoTCP || binary.BigEndian.Uint16(p[6:])&moreOrOffset != 0 {
+		if len(p) < ether.IPv4Len || p[0]>>4 != 4 || p[9] != proto || binary.BigEndian.Uint16(p[6:])&moreOrOffset != 0 {
 			return l, false
 		}
 		n := ether.IPv4(p).HeaderLen()
 		if n < ether.IPv4Len {
 			return l, false
 		}
-		l.tcp = l.ip + n
+		l.l4 = l.ip + n
 	}
-	if len(f) < l.tcp+tcpLen {
-		return l, false
-	}
-	n := int(f[l.tcp+12]>>4) * 4
-	l.payload = l.tcp + n
-	return l, n >= tcpLen && len(f) >= l.payload
+	return l, true
 }
 
 // length is the length of the IP packet in bytes, as its header has it.
@@ -147,14 +180,14 @@ func (l layout) setLength(f []byte, n int) {
 	}
 	binary.BigEndian.PutUint16(p[2:], uint16(n))
 	p[10], p[11] = 0, 0
-	binary.BigEndian.PutUint16(p[10:], ether.Checksum(p[:l.tcp-l.ip]))
+	binary.BigEndian.PutUint16(p[10:], ether.Checksum(p[:l.l4-l.ip]))
 }
 
-// pseudo is the sum, not folded, of the pseudo header of a TCP segment of n bytes.
+// pseudo is the sum, not folded, of the pseudo header of a TCP segment or a datagram of n bytes.
 func (l layout) pseudo(f []byte, n int) uint64 {
 	addresses := f[l.ip+12 : l.ip+20]
 	if l.v6 {
 		addresses = f[l.ip+8 : l.ip+40]
 	}
-	return ether.Sum(uint64(n)+ether.ProtoTCP, addresses)
+	return ether.Sum(uint64(n)+uint64(l.proto), addresses)
 }

@@ -32,9 +32,9 @@ func (j *Joiner) Join(fs [][]byte) (n int, head []byte, skip int) {
 	if !j.begin(fs[0]) {
 		return 1, j.head[:HeaderLen], 0
 	}
-	n, pushed := 1, fs[0][j.l.tcp+tcpFlags]&psh != 0
+	n, pushed := 1, fs[0][j.l.l4+tcpFlags]&psh != 0
 	for n < len(fs) && !pushed && len(fs[n-1])-j.l.payload == j.size && j.follows(fs[0], fs[n]) {
-		pushed = fs[n][j.l.tcp+tcpFlags]&psh != 0
+		pushed = fs[n][j.l.l4+tcpFlags]&psh != 0
 		j.length += len(fs[n]) - j.l.payload
 		j.next += uint32(len(fs[n]) - j.l.payload)
 		j.id++
@@ -56,8 +56,8 @@ func (j *Joiner) begin(f []byte) bool {
 		return false
 	}
 	const dontFragment = 0x4000
-	p, tcp := f[l.ip:], f[l.tcp:]
-	if !l.v6 && (binary.BigEndian.Uint16(p[6:]) != dontFragment || ether.Checksum(p[:l.tcp-l.ip]) != 0) {
+	p, tcp := f[l.ip:], f[l.l4:]
+	if !l.v6 && (binary.BigEndian.Uint16(p[6:]) != dontFragment || ether.Checksum(p[:l.l4-l.ip]) != 0) {
 		return false
 	}
 	if tcp[tcpFlags]&^(psh|ece) != ack || tcp[12]&15 != 0 || !l.sumIsRight(f) {
@@ -76,7 +76,7 @@ func (j *Joiner) follows(first, f []byte) bool {
 	if len(f) <= l.payload || len(f)-l.payload > j.size || j.length+len(f)-l.payload > maxIP || !bytes.Equal(f[:l.ip], first[:l.ip]) {
 		return false
 	}
-	a, b := first[l.ip:l.tcp], f[l.ip:l.tcp]
+	a, b := first[l.ip:l.l4], f[l.ip:l.l4]
 	if l.length(f) != len(f)-l.ip {
 		return false
 	}
@@ -88,10 +88,10 @@ func (j *Joiner) follows(first, f []byte) bool {
 		j.Exact && binary.BigEndian.Uint16(b[4:]) != j.id {
 		return false
 	}
-	s, t := first[l.tcp:], f[l.tcp:]
+	s, t := first[l.l4:], f[l.l4:]
 	return bytes.Equal(s[:tcpSeq], t[:tcpSeq]) && binary.BigEndian.Uint32(t[tcpSeq:]) == j.next &&
 		bytes.Equal(s[tcpAck:tcpFlags], t[tcpAck:tcpFlags]) && t[tcpFlags]&^psh == j.flags &&
-		bytes.Equal(s[tcpWindow:tcpSum], t[tcpWindow:tcpSum]) && bytes.Equal(s[tcpSum+2:l.payload-l.tcp], t[tcpSum+2:l.payload-l.tcp]) &&
+		bytes.Equal(s[tcpWindow:tcpSum], t[tcpWindow:tcpSum]) && bytes.Equal(s[tcpSum+2:l.payload-l.l4], t[tcpSum+2:l.payload-l.l4]) &&
 		l.sumIsRight(f)
 }
 
@@ -101,15 +101,15 @@ func (j *Joiner) joined(first []byte, pushed bool) []byte {
 	f := j.head[HeaderLen:][:l.payload]
 	copy(f, first)
 	l.setLength(f, j.length)
-	tcp := f[l.tcp:]
+	tcp := f[l.l4:]
 	if pushed {
 		tcp[tcpFlags] |= psh
 	}
 	// The kernel completes the sum of the pseudo header, not inverted.
-	binary.BigEndian.PutUint16(tcp[tcpSum:], ether.Fold(l.pseudo(f, l.ip+j.length-l.tcp)))
+	binary.BigEndian.PutUint16(tcp[tcpSum:], ether.Fold(l.pseudo(f, l.ip+j.length-l.l4)))
 	h := header{
 		flags: needsChecksum, kind: tcp4, headers: uint16(l.payload), size: uint16(j.size),
-		sumStart: uint16(l.tcp), sumOffset: tcpSum,
+		sumStart: uint16(l.l4), sumOffset: tcpSum,
 	}
 	if l.v6 {
 		h.kind = tcp6
@@ -120,5 +120,5 @@ func (j *Joiner) joined(first []byte, pushed bool) []byte {
 
 // sumIsRight reports whether TCP's checksum is.
 func (l layout) sumIsRight(f []byte) bool {
-	return ether.Fold(ether.Sum(l.pseudo(f, len(f)-l.tcp), f[l.tcp:])) == 0xffff
+	return ether.Fold(ether.Sum(l.pseudo(f, len(f)-l.l4), f[l.l4:])) == 0xffff
 }

@@ -17,33 +17,63 @@ import (
 	"softswitch/node/config"
 )
 
-// claimWire keeps the kernel's stack off the wire's interface. It refuses an interface
-// that has an address, and turns off ARP there, because the kernel would also answer
+// claimWire keeps the kernel's stack off an interface of a NIC, which what says: "wire" or "stack". It
+// refuses an interface that has an address, and turns off ARP there, because the kernel would also answer
 // for addresses of other interfaces. restore turns ARP back on if it was on before.
-func claimWire(name string) (restore func(), err error) {
+func claimWire(what, name string) (restore func(), err error) {
 	var addrs []netlink.Addr
 	wire, err := findWire(name)
 	if err == nil {
 		addrs, err = netlink.AddrList(wire, unix.AF_INET)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("wire %s: %w", name, err)
+		return nil, fmt.Errorf("%s %s: %w", what, name, err)
 	}
 	if len(addrs) > 0 {
-		return nil, fmt.Errorf("wire %s has the address %s, and what the kernel sends from there bypasses the NIC; remove it with `ip addr del %s dev %s`", name, addrs[0].IPNet, addrs[0].IPNet, name)
+		return nil, fmt.Errorf("%s %s has the address %s, and what the kernel sends from there bypasses the NIC; remove it with `ip addr del %s dev %s`", what, name, addrs[0].IPNet, addrs[0].IPNet, name)
 	}
 	if wire.Attrs().RawFlags&unix.IFF_NOARP != 0 {
 		return func() {}, nil
 	}
 	if err := netlink.LinkSetARPOff(wire); err != nil {
-		return nil, fmt.Errorf("wire %s: arp off: %w", name, err)
+		return nil, fmt.Errorf("%s %s: arp off: %w", what, name, err)
 	}
 	return func() {
 		err := netlink.LinkSetARPOn(wire)
 		if _, gone := errors.AsType[netlink.LinkNotFoundError](err); err != nil && !gone && !errors.Is(err, unix.ENODEV) {
-			fmt.Fprintf(os.Stderr, "wire %s: arp on: %v\n", name, err)
+			fmt.Fprintf(os.Stderr, "%s %s: arp on: %v\n", what, name, err)
 		}
 	}, nil
+}
+
+// checkTaken refuses an interface that cannot be the stack of a NIC: what is sent there does not go to
+// the station behind it, or what comes from the station goes elsewhere too.
+func checkTaken(cfg config.Host) error {
+	stack, err := findWire(cfg.Stack)
+	if err != nil {
+		return fmt.Errorf("%w; with an address the NIC creates one", err)
+	}
+	a := stack.Attrs()
+	if a.Flags&net.FlagLoopback != 0 {
+		return errors.New("it is the loopback: name the TAP of a guest, or this end of a container's veth")
+	}
+	switch kind := stack.Type(); kind {
+	case "bridge", "bond", "team":
+		return fmt.Errorf("it is a %s: name the interface of one station, which is in none", kind)
+	case "macvtap", "macvlan", "ipvtap", "ipvlan":
+		return fmt.Errorf("it is a %s: what is sent there goes to its lower device, and not to a guest; put that device on one end of a veth, and name the other end", kind)
+	}
+	if a.MasterIndex != 0 {
+		return fmt.Errorf("it is in a bridge or a bond, which would take its frames past the NIC; take it out with `ip link set dev %s nomaster`", cfg.Stack)
+	}
+	wire, err := findWire(cfg.Port.Name)
+	if err != nil {
+		return err
+	}
+	if most := min(wire.Attrs().MTU, cfg.MTU); a.MTU > most {
+		return fmt.Errorf("its MTU is %d, and frames for one of %d pass the wire; lower it with `ip link set dev %s mtu %d`, and that of the station", a.MTU, most, cfg.Stack, most)
+	}
+	return nil
 }
 
 // findWire finds an interface. The error lists those that exist.
@@ -59,6 +89,9 @@ func findWire(name string) (netlink.Link, error) {
 // openStack creates the interface for programs.
 func openStack(cfg config.Host) (link.Link, error) {
 	s, err := link.OpenStack(cfg.Stack)
+	if _, there := net.InterfaceByName(cfg.Stack); err != nil && there == nil {
+		return nil, fmt.Errorf("%w; without --address, or address in the file, the NIC takes an interface that exists", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 
 	"softswitch/dataplane"
 	"softswitch/host/nic"
@@ -19,6 +20,10 @@ import (
 // at once.
 const wireRing = link.DefaultRingBytes
 
+// TakesStack reports whether the stack of a NIC is an interface that exists, and not one that it
+// creates.
+func TakesStack(cfg config.Host) bool { return cfg.Address.IP == 0 }
+
 // RunNIC runs a NIC until ctx ends.
 func RunNIC(ctx context.Context, cfg config.Host) error {
 	n, err := nic.New(cfg.BuildNIC(live.Batch, live.Granularity))
@@ -29,11 +34,25 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 	if err != nil {
 		return err
 	}
-	restore, err := claimWire(cfg.Port.Name)
+	restore, err := claimWire("wire", cfg.Port.Name)
 	if err != nil {
 		return err
 	}
 	defer restore()
+	stack, sockets := live.Port{Name: cfg.Stack}, socketLosses
+	if TakesStack(cfg) {
+		if err := checkTaken(cfg); err != nil {
+			return fmt.Errorf("stack %s: %w", cfg.Stack, err)
+		}
+		restore, err := claimWire("stack", cfg.Stack)
+		if err != nil {
+			return err
+		}
+		defer restore()
+		stack.MTU, stack.RingBytes = cfg.MTU, wireRing
+		// The sockets of this namespace are not those of the station.
+		before, sockets = 0, func() (uint64, error) { return 0, nil }
+	}
 	port, err := portOf(cfg.Port, cfg.MTU)
 	if err != nil {
 		return err
@@ -41,11 +60,11 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 	port.RingBytes = wireRing
 	r := runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: n,
-		ports:  []live.Port{port, {Name: cfg.Stack}},
+		ports:  []live.Port{port, stack},
 		header: replay.Header{Kind: "nic"},
 		lldp:   func(p unit.Port) *lldp.Agent { return dataplane.LLDPOf(n.Switch, p) },
 		openPort: func(p live.Port) (link.Link, error) {
-			if p.Name == cfg.Stack {
+			if p.Name == cfg.Stack && !TakesStack(cfg) {
 				return openStack(cfg)
 			}
 			return live.OpenPacket(p)
@@ -56,7 +75,7 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 			return nil, nicRequest(node, n, cfg, req)
 		}
 		node.Sync()
-		lost, err := socketLosses()
+		lost, err := sockets()
 		if err != nil {
 			return nil, err
 		}

@@ -56,10 +56,11 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 	for i := range r.ports {
 		r.ports[i].Crowded = r.at.Crowded
 	}
+	say := func(format string, args ...any) { fmt.Fprintf(r.at.says(), r.name+": "+format+"\n", args...) }
 	opt := live.Options{
 		Farewell: func(p unit.Port) []byte { return r.farewell(ctx, p) },
 		Machine:  r.machine, Ports: r.ports, Open: r.open, Within: r.at.within, Poller: r.at.Poller,
-		Warn: func(format string, args ...any) { fmt.Fprintf(r.at.says(), r.name+": "+format+"\n", args...) },
+		Warn: say, Tell: say,
 	}
 	if err := r.at.within(r.claimPorts); err != nil {
 		return err
@@ -244,6 +245,12 @@ func (r *runner) openLog() (func([]event.Event), error) {
 		r.closeAtEnd("event log", log.close)
 	}
 	return func(events []event.Event) {
+		for _, e := range events {
+			if e.Type == event.PauseUnheeded {
+				fmt.Fprintf(r.at.says(), "%s: port %s: its far end goes on sending in priority %d while paused: %s in vain, %s lost by it so far\n",
+					r.name, r.ports[e.Port].Name, e.Priority, unit.Count(e.Bytes, "pause"), unit.Count(e.Limit, "frame"))
+			}
+		}
 		if r.journal != nil {
 			r.journal.Read(events)
 		}

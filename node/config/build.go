@@ -38,7 +38,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 		port := dataplane.PortConfig{
 			Name: p.Name, MAC: p.MAC, PeerMAC: p.PeerMAC, FacesHost: p.Peer == "host", Rate: p.Rate,
 			HeedPause: s.PFC.heeds(*p), PFCTxOff: p.PFC == PFCRx, PFCRxOff: p.PFC == PFCTx, PFCRxAll: p.PFC == PFCAsymmetric, Classes: p.classes(c.Classes),
-			Scheduler: p.Sched.Over(s.Sched).build(),
+			Scheduler: p.Sched.Over(s.Sched).build(), HeedBytes: s.heedBytes(i),
 		}
 		if p.Auth != auth.Off {
 			port.Auth = &auth.Config{Mode: p.Auth, Link: p.Link}
@@ -64,6 +64,21 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	c.ARP = lists.Map(s.ARP, func(a ARP) dataplane.Neighbour { return dataplane.Neighbour{IP: a.IP.Netip(), MAC: a.MAC} })
 	c.MAC = lists.Map(s.MAC, func(m MAC) dataplane.Station { return dataplane.Station{MAC: m.MAC, Port: unit.Port(m.Port)} })
 	return c
+}
+
+// heedBytes is how many bytes the far end of a port may deliver after a pause if it obeys; 0 where nobody
+// can say that it does not: a switch sends paused frames on purpose if it breaks a deadlock.
+func (s *Switch) heedBytes(port int) int {
+	p := s.Ports[port]
+	acts := cmp.Or(s.Detector, "none") != "none" || cmp.Or(s.Response, "none") != "none"
+	if p.Peer != "host" && acts {
+		return 0
+	}
+	n := max(s.XOFFOf(port), s.PFC.NeedsHeadroom(p.Rate, max(s.DelayOf(p), s.Delay), s.MTU, s.Buffer.Cell))
+	if s.Buffer.Slack != nil {
+		n += *s.Buffer.Slack
+	}
+	return n
 }
 
 // heeds reports whether port p honours 802.3x PAUSE.

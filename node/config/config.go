@@ -199,8 +199,9 @@ type Buffer struct {
 	// cells, some 200 bytes in chips, and sizes stay in bytes. 0 and 1 count bytes.
 	Cell int `yaml:"cell,omitempty" schema:"0..65536,default=0"`
 	// Slack is more headroom, for what arrives while processes wait for a processor. A
-	// simulation, and a switch, have none by default; a live run takes as much as the machine
-	// needs, and its verdict says so (docs/verdict.md). 0 is none in a live run too.
+	// simulation has none by default; a live run, and softswitch run where ports have a rate,
+	// take as much as the machine needs, and its verdict (docs/verdict.md), or a line, says so.
+	// 0 is none in a live run too.
 	Slack *int `yaml:"slack,omitempty" schema:"0..1073741824"`
 	// LossyQueue bounds a lossy egress queue; default 262144.
 	LossyQueue *int `yaml:"lossy_queue,omitempty" schema:"0..1073741824,default=262144"`
@@ -303,8 +304,9 @@ type Host struct {
 	RxSlack int `yaml:"rx_slack,omitempty" schema:"0..1073741824,default=0"`
 	// Stack is the network interface for programs, for softswitch nic only: the NIC
 	// creates it, assigns it the address, and takes what the kernel sends there into
-	// its queues. Such a host has neither flows nor acts, and gateway and gateway_mac
-	// may be empty.
+	// its queues. Without an address it is an interface that exists, such as the TAP of
+	// a guest, behind which a station has an address of its own. Such a host has neither
+	// flows nor acts, and gateway and gateway_mac may be empty.
 	Stack string `yaml:"stack,omitempty" schema:"interface"`
 	// Flows that this host sends, and those that it receives, by number.
 	Flows []Flow `yaml:"flows,omitempty"`

@@ -135,7 +135,7 @@ func warnHeadroom(d *strictyaml.Doc, s *Switch) []string {
 			key = fmt.Sprintf("ports[%d].xoff", i)
 		}
 		end := fmt.Sprintf("port %s", p.Name)
-		delay := s.delayOf(p)
+		delay := s.DelayOf(p)
 		short.Add(Shortage{Key: key, End: end, Link: LinkText(p.Rate, delay), Has: s.XOFFOf(i), Needs: s.PFC.NeedsHeadroom(p.Rate, delay, s.MTU, s.Buffer.Cell), Step: 1})
 	}
 	warnings := short.Warnings(d)
@@ -145,8 +145,8 @@ func warnHeadroom(d *strictyaml.Doc, s *Switch) []string {
 	return warnings
 }
 
-// delayOf is the longest delay of the wire at a port of s that is known.
-func (s *Switch) delayOf(p Port) (delay unit.Time) {
+// DelayOf is the longest delay of the wire at a port of s that is known.
+func (s *Switch) DelayOf(p Port) (delay unit.Time) {
 	if p.Peer == "switch" {
 		delay = s.Delay
 	}
@@ -169,7 +169,7 @@ func (s *Switch) PoolShort() (text string, ok bool) {
 		return "", false
 	}
 	return fmt.Sprintf("%d bytes, and all %d groups at once can need %d in addition to the %d of each port: in an incast lossless frames can be lost although each port has what its link needs",
-		pool.Bytes, s.groups(), needs, pool.Port), true
+		pool.Bytes, s.Groups(), needs, pool.Port), true
 }
 
 // LinkText is rate and delay of a link, in words.

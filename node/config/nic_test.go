@@ -3,6 +3,7 @@ package config
 import (
 	"net/netip"
 	"reflect"
+	"strings"
 	"testing"
 
 	"softswitch/host"
@@ -34,5 +35,17 @@ rx_buffer: 65536
 	}
 	if _, err := nic.New(want); err != nil {
 		t.Error(err)
+	}
+}
+
+// A host whose stack is an interface that exists has no address; then it has no gateway either.
+func TestStackThatExists(t *testing.T) {
+	const file = "name: h1\nid: 9\nport: {name: eth1}\nstack: tap-a\n"
+	if _, err := LoadNIC("nic.yaml", []byte(file)); err != nil {
+		t.Error(err)
+	}
+	_, err := LoadNIC("nic.yaml", []byte(file+"gateway: 10.0.0.1\n"))
+	if want := "nic.yaml:5: gateway: a host whose stack is an interface that exists has none here"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a gateway without an address: %v, want %s", err, want)
 	}
 }

@@ -168,7 +168,12 @@ func checkNIC(d *strictyaml.Doc, path string, n NIC, gateway bool) {
 	if n.StaticTh != nil || n.XONOffset != nil || n.XOFF != nil {
 		d.Faultf(port, "static_th, xon_offset and xoff are of a switch's port; a host has rx_buffer")
 	}
-	if needed(d, path+"address", n.Address.IP) && n.Gateway != 0 && (!n.Address.Has(n.Gateway) || n.Gateway == n.Address.IP) {
+	none := n.Address.IP == 0
+	switch {
+	case none && !gateway && n.Gateway != 0:
+		d.Faultf(path+"gateway", "a host whose stack is an interface that exists has none here, and no address: what is behind the interface has its own")
+	case none && !gateway: // that interface
+	case needed(d, path+"address", n.Address.IP) && n.Gateway != 0 && (!n.Address.Has(n.Gateway) || n.Gateway == n.Address.IP):
 		d.Faultf(path+"gateway", "%s is not another address of the subnet of %s", n.Gateway, n.Address)
 	}
 	if gateway {

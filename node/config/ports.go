@@ -125,8 +125,8 @@ func (s *Switch) groupSizes() []int {
 	return sizes
 }
 
-// groups is how many priority groups s has.
-func (s *Switch) groups() (n int) {
+// Groups is how many priority groups s has.
+func (s *Switch) Groups() (n int) {
 	for _, p := range s.Ports {
 		n += len(s.PFC.LosslessAt(p))
 	}

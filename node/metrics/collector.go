@@ -67,6 +67,7 @@ func (out sink) by(m *metric, counts map[string]uint64, labels ...string) {
 func (out sink) link(s link.Stats, node, port string) {
 	out.count(ringDrops, s.Drops, node, port)
 	out.count(truncated, s.Truncated, node, port)
+	out.count(offloaded, s.Offloaded, node, port)
 	out.count(linkBusy, s.Busy, node, port)
 	out.count(linkLost, s.Lost, node, port)
 	out.count(linkReopened, s.Reopened, node, port)
@@ -144,6 +145,9 @@ func (out sink) priority(w *observe.Switch, p *observe.Port, c int) {
 	out.count(pfcFrames, p.TxPause[c], with("tx", "pause")...)
 	out.count(pfcFrames, p.TxResume[c], with("tx", "resume")...)
 	out.count(pfcFrames, p.TxRefresh[c], with("tx", "refresh")...)
+	out.count(pausesInVain, p.PausesInVain[c], labels...)
+	out.count(unheeded, p.RxUnheeded[c], labels...)
+	out.count(unheededLost, p.UnheededLost[c], labels...)
 	out.put(pauseSeconds, seconds(p.Pause[c].Total(p.Paused[c], w.At)), labels...)
 	out.count(pauses, p.Pause[c].Count, labels...)
 	out.flag(queuePaused, p.Paused[c], labels...)

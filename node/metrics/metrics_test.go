@@ -46,7 +46,8 @@ func fabric() Sample {
 	p.Queue[3] = observe.Queue{Bytes: 700, Watermark: 800}
 	p.Starved[3] = 1500 * unit.Millisecond
 	p.Group[3] = observe.Group{Bytes: 500, Headroom: 100, Watermark: 900, HeadroomWatermark: 200}
-	p.RxFrames[0], p.Link.Drops, p.Link.Truncated, p.Link.Busy = 7, 1, 3, 2
+	p.RxFrames[0], p.Link.Drops, p.Link.Truncated, p.Link.Offloaded, p.Link.Busy = 7, 1, 3, 5, 2
+	p.PausesInVain[3], p.RxUnheeded[3], p.UnheededLost[3] = 91, 92, 93
 	history := j.History()
 	history.Deadlocks, history.Rerouted = 3, 4
 	history.InForce = []observe.Place{{Port: "a", Priority: 3}}
@@ -130,7 +131,11 @@ func TestValues(t *testing.T) {
 		`softswitch_host_bad_packets_total{host="h1",reason="icrc"} 2`,
 		`softswitch_host_bad_packets_total{host="h1",reason="unknown_qp"} 3`,
 		`softswitch_lateness_seconds{node="s1"} 0.001`,
+		`softswitch_pauses_in_vain_total{port="a",priority="3",switch="s1"} 91`,
+		`softswitch_unheeded_packets_total{port="a",priority="3",switch="s1"} 92`,
+		`softswitch_unheeded_lost_packets_total{port="a",priority="3",switch="s1"} 93`,
 		`softswitch_link_truncated_packets_total{node="s1",port="a"} 3`,
+		`softswitch_link_offloaded_packets_total{node="s1",port="a"} 5`,
 		`softswitch_link_truncated_packets_total{node="h1",port=""} 4`,
 	} {
 		if !strings.Contains(text, want+"\n") {

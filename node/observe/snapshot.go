@@ -156,6 +156,11 @@ type Port struct {
 	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
 	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
 	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
+	// PausesInVain are pauses, first or repeated, after which the far end sent on, RxUnheeded the frames that it
+	// sent then, and UnheededLost those of them for which the headroom was full.
+	PausesInVain [unit.Priorities]uint64 `json:"pauses_in_vain,omitzero"`
+	RxUnheeded   [unit.Priorities]uint64 `json:"rx_unheeded,omitzero"`
+	UnheededLost [unit.Priorities]uint64 `json:"unheeded_lost,omitzero"`
 	// RxPause8023 is 802.3x PAUSE frames that were honoured; others are among Drops.
 	RxPause8023 uint64                 `json:"rx_pause_8023,omitempty"`
 	Paused      [unit.Priorities]bool  `json:"paused"`
@@ -312,6 +317,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		Lossless: ownLossless(s.Config(), n),
 		Name:     s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
+		PausesInVain: k.PausesInVain, RxUnheeded: k.RxUnheeded, UnheededLost: k.UnheededLost,
 		RxPause8023: k.RxPause8023, Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: drops(k, false), Odd: drops(k, true),
 		Loss: lossOf(k), Marked: k.Marked, Starved: dataplane.StarvedOf(s, n), Waiting: dataplane.WaitingOf(s, n), TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
 	}

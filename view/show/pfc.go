@@ -45,6 +45,15 @@ type PFCPort struct {
 	Tx      priorities   `json:"tx"`
 	Pause   uint64       `json:"rx_pause_8023,omitempty"` // 802.3x PAUSE frames that were honoured
 	History []pfcHistory `json:"history"`
+	InVain  []inVain     `json:"in_vain,omitempty"`
+}
+
+// inVain is a priority in which the far end went on sending while it was paused.
+type inVain struct {
+	Priority int    `json:"priority"`
+	Pauses   uint64 `json:"pauses_in_vain"`
+	Frames   uint64 `json:"rx_unheeded"`
+	Lost     uint64 `json:"unheeded_lost"`
 }
 
 // pfcHistory is what received pauses did to an egress queue.
@@ -64,6 +73,14 @@ func (p *PFCPort) less(old *PFCPort) {
 		p.History[k].Transitions -= old.History[k].Transitions
 		p.History[k].Total -= old.History[k].Total
 	}
+	for k := range p.InVain {
+		n := &p.InVain[k]
+		if at := slices.IndexFunc(old.InVain, func(o inVain) bool { return o.Priority == n.Priority }); at >= 0 {
+			o := old.InVain[at]
+			n.Pauses, n.Frames, n.Lost = n.Pauses-o.Pauses, n.Frames-o.Frames, n.Lost-o.Lost
+		}
+	}
+	p.InVain = lists.Where(p.InVain, func(n inVain) bool { return n.Frames > 0 })
 }
 
 // pfcOf is the PFC counters of port p of w. Received resumes count as PFC frames too.
@@ -78,6 +95,9 @@ func pfcOf(w *observe.Switch, p *observe.Port) PFCPort {
 			h.Recent = w.At - h.RecentAt
 		}
 		out.History = append(out.History, h)
+		if p.RxUnheeded[c] > 0 {
+			out.InVain = append(out.InVain, inVain{c, p.PausesInVain[c], p.RxUnheeded[c], p.UnheededLost[c]})
+		}
 	}
 	return out
 }
@@ -122,17 +142,18 @@ func PFC(history *bool) View[PFCCounters] {
 			}
 			rx, tx := table{title: lastCached(c.Cleared), header: append([]string{"Port Rx"}, numbered("PFC")...)}, table{header: append([]string{"Port Tx"}, numbered("PFC")...)}
 			pause := table{header: []string{"Port Rx", "802.3x PAUSE"}}
+			vain := table{header: []string{"Port", "Priority", "Pauses in vain", "Frames after them", "Lost by it"}}
 			for _, p := range c.Ports {
 				rx.add(p.Rx.cells(p.Port)...)
 				tx.add(p.Tx.cells(p.Port)...)
 				if p.Pause > 0 {
 					pause.add(p.Port, Thousands(p.Pause))
 				}
+				for _, n := range p.InVain {
+					vain.add(p.Port, "PFC"+strconv.Itoa(n.Priority), Thousands(n.Pauses), Thousands(n.Frames), Thousands(n.Lost))
+				}
 			}
-			if len(pause.rows) > 0 {
-				return []table{rx, tx, pause}
-			}
-			return []table{rx, tx}
+			return append([]table{rx, tx}, lists.Where([]table{pause, vain}, func(t table) bool { return len(t.rows) > 0 })...)
 		},
 	}
 }

@@ -47,6 +47,9 @@ func countInterface(_ *observe.Switch, p *observe.Port) interfaceCount {
 		out.Reasons[reason] = n
 	}
 	maps.Copy(out.Odd, p.Odd)
+	if p.Link.Offloaded > 0 {
+		out.Odd["offloaded"] = p.Link.Offloaded
+	}
 	return out
 }
 

@@ -26,7 +26,7 @@ func NIC() *cobra.Command {
 	var h config.Host
 	var wait time.Duration
 	c := &cobra.Command{
-		Use:   "nic {-c FILE | --wire INTERFACE --address ADDRESS}",
+		Use:   "nic {-c FILE | --wire INTERFACE {--address ADDRESS | --stack INTERFACE}}",
 		Short: "Run a NIC with PFC for programs of a host",
 		Long: `Run the NIC of a host until SIGINT or SIGTERM, for programs such as ping and iperf3. It
 creates an interface for them, a TAP device with the host's address, and puts their packets
@@ -34,10 +34,14 @@ into one queue per priority, by DSCP. A queue waits while the far end pauses its
 the queue is full, the host drops further packets, because programs do not wait. If a priority
 arrives faster than the stack takes it, the NIC pauses it in turn.
 
+Without an address it takes an interface that exists instead of creating one: the TAP of a guest, or
+this end of a container's veth. What is behind that has an address of its own.
+
 The interface of the wire must have no address: packets that the kernel sent by it would
-bypass the NIC. The configuration file is that of a host with the key "stack"; a lab runs
+bypass the NIC; so must such an interface. The configuration file is that of a host with the key "stack"; a lab runs
 one NIC for each host that the scenario lists under "nics".`,
 		Example: `  sudo softswitch nic --wire eth1 --address 10.0.0.2/24 --rate 100Mbit/s
+  sudo softswitch nic --wire eth1 --stack tap-a --rate 100Mbit/s
   sudo softswitch lab exec h1 iperf3 -c 10.100.1.2 -u -b 80M --dscp 26
   sudo softswitch nic show
   sudo softswitch nic slow h2 20Mbit/s`,
@@ -48,11 +52,15 @@ one NIC for each host that the scenario lists under "nics".`,
 		if len(args) > 0 {
 			return fmt.Errorf("unknown command %q for %q; valid: show, slow, normal", args[0], cmd.CommandPath())
 		}
-		cfg, err := nicConfig(file, h)
+		cfg, err := nicConfig(file, h, cmd.Flags().Changed("stack"))
 		if err != nil {
 			return err
 		}
-		if err := node.Await(cmd.Context(), os.Stderr, []string{cfg.Port.Name}, wait); err != nil {
+		needs := []string{cfg.Port.Name}
+		if node.TakesStack(cfg) {
+			needs = append(needs, cfg.Stack)
+		}
+		if err := node.Await(cmd.Context(), os.Stderr, needs, wait); err != nil {
 			return err
 		}
 		return node.RunNIC(cmd.Context(), cfg)
@@ -60,7 +68,7 @@ one NIC for each host that the scenario lists under "nics".`,
 	f := c.Flags()
 	configFlags(c, &file, &wait, "configuration file (YAML), instead of the other flags")
 	f.StringVar(&h.Port.Name, "wire", "", "interface to the fabric")
-	f.StringVar(&h.Stack, "stack", "nic0", "interface to create for programs")
+	f.StringVar(&h.Stack, "stack", "nic0", "interface to create for programs; without an address, one that exists")
 	f.TextVar(&h.Address, "address", h.Address, `address of the host with its prefix length, "10.0.0.2/24"`)
 	f.TextVar(&h.Gateway, "gateway", h.Gateway, "gateway of the default route")
 	f.TextVar(&h.Port.Rate, "rate", h.Port.Rate, `rate of the wire, which determines how long a pause lasts, "100Mbit/s"; "0" is unlimited`)
@@ -68,13 +76,14 @@ one NIC for each host that the scenario lists under "nics".`,
 	return c
 }
 
-// nicConfig loads the configuration from file or, without one, takes it from flags.
-func nicConfig(file string, flags config.Host) (_ config.Host, err error) {
+// nicConfig loads the configuration from file or, without one, takes it from flags, of which stacked says
+// that they name the stack.
+func nicConfig(file string, flags config.Host, stacked bool) (_ config.Host, err error) {
 	switch {
 	case file != "" && flags.Port.Name != "":
 		return flags, errors.New("nic: the file names the wire; give --config or --wire, not both")
-	case file == "" && (flags.Port.Name == "" || flags.Address.IP == 0):
-		return flags, errors.New("nic: give a file with -c, or --wire and --address; see `softswitch nic --help`")
+	case file == "" && (flags.Port.Name == "" || flags.Address.IP == 0 && !stacked):
+		return flags, errors.New("nic: give a file with -c, or --wire and --address, or --wire and the --stack of an interface that exists; see `softswitch nic --help`")
 	case file == "":
 		flags.Name, flags.ID = "nic", 1
 		flags.Fill()

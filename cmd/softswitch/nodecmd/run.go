@@ -13,6 +13,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
 	"softswitch/internal/lists"
+	"softswitch/lab"
 	"softswitch/live/node"
 	"softswitch/node/config"
 	"softswitch/play/validate"
@@ -35,6 +36,11 @@ priorities 3 and 4. With a file, the interfaces are those of the file.
 A file with the key "port" or "nics" configures an end host: it sends the flows of its file, honours
 PFC, counts the frames it receives, and misbehaves when its file or a control request says
 so. The kernel's stack on the same interface keeps answering ping.
+
+It measures how late the machine wakes this process, adds as much slack to the headroom of each
+priority group as a port of that rate needs, and says how much; "buffer: {slack: 0}" in the file
+turns that off. It warns of ports where lossless frames can be lost all the same, and says when
+the carrier of a port goes or comes, and which port's far end leaves checksums to a NIC.
 
 It is tested on veths. A NIC may consume the pauses it receives, so that the switch never
 sees them: "ethtool -A NIC rx off tx off" turns link-level flow control off, and the
@@ -67,7 +73,11 @@ driver's own tool turns PFC off; docs/lab.md says what else to expect.`,
 			if err := node.Await(cmd.Context(), os.Stderr, ports, wait); err != nil {
 				return err
 			}
-			for _, w := range warnings {
+			cfg, short, err := lab.ScaleSwitch(cfg, os.Stderr)
+			if err != nil {
+				return err
+			}
+			for _, w := range append(warnings, short...) {
 				fmt.Fprintln(os.Stderr, "warning:", w)
 			}
 			node.Announce(os.Stderr, cfg)

@@ -193,7 +193,8 @@ func (s *shower) interfaces() *cobra.Command {
 interfaces counters". RX_DRP counts frames received on the interface and dropped, with
 the reasons; TX_DRP frames dropped on egress on purpose, or because the link failed;
 RX_OVR frames that the kernel lost because the switch was too slow. RX_ODD lists
-anomalies of frames that were forwarded all the same.`, show.InterfaceCounters())
+anomalies of frames that were forwarded all the same; offloaded are those whose checksum the
+sender had left to a NIC, or that the port cut to frames of a wire.`, show.InterfaceCounters())
 	channels := leaf(s, "portchannel", "PortChannels, their members, and what each member carried", `PortChannels (IEEE 802.1AX: link aggregation groups), with a line for each member: (S),
 selected, carries frames; (D), deselected, is down. Frames and bytes are those of
 "softswitch show interfaces counters", shares are of the bytes of all members, and Paused
