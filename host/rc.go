@@ -340,6 +340,8 @@ func (h *Host) receivePacket(n *nic, f *buffer.Frame) {
 	}
 	number, requester, ok := flowOf(hd.DestQP)
 	switch {
+	case hd.Opcode == roce.ReadRequest || hd.Opcode.IsReadResponse() || hd.Opcode == roce.Datagram:
+		n.count.RC.Malformed++ // of an operation that no flow has
 	case !ok || requester == hd.Opcode.IsData():
 		n.count.RC.UnknownQP++
 	case requester:
