@@ -4,8 +4,9 @@
 //
 //	version 16 | page 4 | cache line 4 | MTU 2 | lines 108 each | test | line, results 5 x 8 | line, "done"
 //
-// The client is first at each step, and the server answers with its own. The formats are those of
-// perftest's src/perftest_communication.c and .h (KEY_PRINT_FMT_GID).
+// The client is first at each step, and the server answers with its own. With the option -R each is the
+// message of a SEND, lines are binary, and there is no "done". The formats are those of perftest's
+// src/perftest_communication.c and .h (KEY_PRINT_FMT_GID, struct pingpong_dest).
 //
 // Invariants:
 //   - round trip: what Line.Text writes, ParseLine reads as the same;
@@ -16,6 +17,7 @@ package ibperf
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -35,6 +37,7 @@ const (
 	MTULen     = 2
 	LineLen    = 108
 	ResultLen  = 8
+	BinaryLen  = 56 // of a line, where the exchange is by SENDs
 )
 
 // Results is how many results follow the test.
@@ -71,6 +74,36 @@ func (l Line) Text() []byte {
 	}
 	fmt.Fprintf(&b, "%08x:", 0)
 	return append([]byte(b.String()), make([]byte, LineLen-b.Len())...)
+}
+
+// Binary is the line in BinaryLen octets.
+func (l Line) Binary() []byte {
+	b := make([]byte, BinaryLen)
+	be := binary.BigEndian
+	be.PutUint32(b[4:], uint32(l.Reads))
+	be.PutUint32(b[8:], l.QPN)
+	be.PutUint32(b[12:], l.PSN)
+	be.PutUint32(b[16:], l.RKey)
+	be.PutUint64(b[24:], l.Address)
+	gid := l.GID.As16()
+	copy(b[32:], gid[:])
+	return b
+}
+
+// ParseBinary reads a binary line.
+func ParseBinary(b []byte) (Line, error) {
+	if len(b) != BinaryLen {
+		return Line{}, fmt.Errorf("perftest: line of %d octets; valid: %d", len(b), BinaryLen)
+	}
+	be := binary.BigEndian
+	l := Line{
+		Reads: uint16(min(be.Uint32(b[4:]), 1<<16-1)), QPN: be.Uint32(b[8:]), PSN: be.Uint32(b[12:]), RKey: be.Uint32(b[16:]),
+		Address: be.Uint64(b[24:]), GID: netip.AddrFrom16([16]byte(b[32:48])),
+	}
+	if l.QPN >= 1<<24 || l.PSN >= 1<<24 {
+		return l, fmt.Errorf("perftest: line with QPN %#x and PSN %#x; valid: up to 24 bits", l.QPN, l.PSN)
+	}
+	return l, nil
 }
 
 // IsLine reports whether octets begin a line, and not a result or Done. It looks at the first five.

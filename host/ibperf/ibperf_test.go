@@ -36,6 +36,9 @@ func TestRoundTrip(t *testing.T) {
 		if got, err := ParseLine(text); got != want || err != nil || !IsLine(text) {
 			t.Fatalf("%q: %+v, %v; want %+v", text, got, err, want)
 		}
+		if got, err := ParseBinary(want.Binary()); got != want || err != nil {
+			t.Fatalf("%x: %+v, %v; want %+v", want.Binary(), got, err, want)
+		}
 	}
 	for mtu := 256; mtu <= 4096; mtu *= 2 {
 		if got, err := ParseMTU(MTUText(mtu)); got != mtu || err != nil {

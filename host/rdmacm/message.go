@@ -59,7 +59,8 @@ const (
 	Consumer  Reason = 28 // the program does not want it
 )
 
-func (r Reason) String() string {
+// Error says it in words: a refusal is an error to who asked.
+func (r Reason) Error() string {
 	switch r {
 	case NoService:
 		return "nobody listens on that port (reason 8)"

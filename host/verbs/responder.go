@@ -23,6 +23,15 @@ type receive []byte
 // PostReceive gives a buffer for one SEND of the far end. Without one the far end is told to wait.
 func (q *QueuePair) PostReceive(b []byte) { q.receives = append(q.receives, b) }
 
+// ForgetReceives takes the buffers back that no SEND has begun to fill.
+func (q *QueuePair) ForgetReceives() {
+	if q.inside && !q.write {
+		q.receives = q.receives[:1]
+		return
+	}
+	q.receives = nil
+}
+
 // Arrived takes the oldest message that a SEND of the far end has filled a buffer with.
 func (q *QueuePair) Arrived() (b []byte, ok bool) {
 	if len(q.arrived) == 0 {
