@@ -311,6 +311,37 @@ func TestConnectionFails(t *testing.T) {
 	}
 }
 
+// A sender of another make has no records: what is missing is told by PSN, and stays lost when it is sent again.
+func TestLostOfForeignSender(t *testing.T) {
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	p := connect(t, connection(1, 20_000, 100_000))
+	lost, sent := 0, 0
+	p.lose = func(b []byte) bool {
+		if roce.Opcode(b[headerLen]) == roce.Acknowledge {
+			return false
+		}
+		if record := b[headerLen+roce.Opcode(b[headerLen]).Len():]; len(record) >= payloadLen {
+			clear(record[:payloadLen])
+		}
+		ether.SetID(b[ether.HeaderLen:], uint16(r.Uint32()))
+		roce.Seal(b[ether.HeaderLen:])
+		sent++
+		if sent == 10 || sent == 11 || sent == 50 { // each in the midst of others, and new
+			lost++
+			return true
+		}
+		return false
+	}
+	p.run(200 * ms)
+	got := p.b.Receivers()[0]
+	if got.Lost != 3 || int(got.Frames) != sent-lost || got.Reordered != 0 || got.Packets.Bytes != 100_000 {
+		t.Errorf("%+v, %+v; want 3 lost of %d", got, *got.Packets, sent)
+	}
+	if m := p.messages(0); m.Done != 5 || m.Naks == 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
 // What comes to port 4791 and is of no connection is counted by its reason, and changes
 // nothing.
 func TestBadPackets(t *testing.T) {
