@@ -180,7 +180,7 @@ func (h *Host) newRequester(f *Flow) *requester {
 	r := &requester{
 		ConnectionConfig: roce.ConnectionConfig{
 			Shape:  roce.Shape{MTU: k.PathMTU, Message: k.Message, Total: uint64(f.Size)},
-			Window: k.Window, Timeout: *k.Timeout, Retries: *k.Retries, AckEvery: roce.AckEvery,
+			Window: k.Window, Timeout: *k.Timeout, Retries: int(*k.Retries), AckEvery: roce.AckEvery,
 		},
 		began: make([]unit.Time, k.Window),
 	}

@@ -7,7 +7,7 @@ import (
 
 // Forever is a Config.Retries that never ends. Linux's rdma_rxe takes its greatest number, 7, so
 // (rxe_comp.c), while NICs of hardware give up after 7 timeouts.
-const Forever = -1
+const Forever = roce.Forever
 
 // Config is what both ends of a connection have agreed on.
 type Config struct {
