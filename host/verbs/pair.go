@@ -48,7 +48,7 @@ type QueuePair struct {
 
 	// The responder.
 	expected uint64 // sequence number
-	newest   uint64 // behind the highest that has come
+	behind   uint64 // the packet that came last
 	messages uint64 // that are complete
 	inside   bool   // a message
 	write    bool   // it is a WRITE
@@ -70,7 +70,9 @@ type Counters struct {
 	Received roce.Received          `json:"received_packets"`
 	// NotReady is RNR NAKs that came.
 	NotReady uint64 `json:"not_ready"`
-	// Lost is packets of the far end's requests that had not come when a later one did.
+	// Lost is packets of the far end's requests that are missing between two that came one after the
+	// other, each time that they were sent. Those after which nothing came before they were sent again
+	// are not seen.
 	Lost uint64 `json:"lost"`
 	// Responses is packets that answered its READs; CNPs is congestion notifications that came.
 	Responses uint64 `json:"read_responses"`

@@ -54,12 +54,10 @@ func (q *QueuePair) request(h *roce.Header, payload []byte) {
 	if h.Opcode == roce.ReadRequest {
 		end = seq + q.packets(int(h.Length))
 	}
-	if ahead > 0 && seq > q.newest {
-		q.Count.Lost += seq - q.newest
+	if seq > q.behind {
+		q.Count.Lost += seq - q.behind
 	}
-	if ahead >= 0 {
-		q.newest = max(q.newest, end)
-	}
+	q.behind = end
 	switch {
 	case ahead > 0:
 		count.OutOfOrder++

@@ -107,8 +107,8 @@ ib_write_bw, ib_send_bw or ib_read_bw with reliable connections, by TCP or, with
 on port %d, or an rping on rdma_cm's port %d. Tests in both directions at once (-b) are not served.
 
 Where the wire is slower than this machine, give its --rate: nothing slows what answers READs, and the
-queue of a NIC drops what it cannot hold. Lost is packets that had not come when a later one did; they are
-sent again, and come then.`, ibperf.Port, rdma.RpingPort),
+queue of a NIC drops what it cannot hold. Lost is packets that are missing between two that came one
+after the other, each time that they were sent.`, ibperf.Port, rdma.RpingPort),
 		Example: `  sudo softswitch nic rdma serve                                 # and elsewhere: ib_write_bw -x 1 10.0.0.2
   sudo softswitch lab exec h1 softswitch nic rdma serve --json`,
 		Args: cli.Arguments(cobra.NoArgs),
