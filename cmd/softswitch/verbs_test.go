@@ -30,6 +30,7 @@ func TestNICRDMA(t *testing.T) {
 		if r.code != 0 || served.code != 0 {
 			t.Fatalf("%s: exit status %d and %d:\n%s%s", client[0], r.code, served.code, r.stderr, served.stdout)
 		}
+		b.wantJSON("nic rdma "+client[0], r)
 		_, printed, _ := strings.Cut(served.stdout, "\n{") // behind the line that was awaited
 		var ours, theirs rdma.Test
 		for text, v := range map[string]*rdma.Test{r.stdout: &ours, "{" + printed: &theirs} {
@@ -38,7 +39,7 @@ func TestNICRDMA(t *testing.T) {
 			}
 		}
 		c, d := ours.Pairs[0], theirs.Pairs[0]
-		if c.Sent.Packets-c.Sent.Again != d.Received.Packets || d.Sent.Packets-d.Sent.Again != c.Received.Packets || c.Sent.Packets == 0 {
+		if c.Sent-c.Again != d.Received || d.Sent-d.Again != c.Received || c.Sent == 0 {
 			t.Errorf("%s: client %+v\nserver %+v", client[0], c, d)
 		}
 	}

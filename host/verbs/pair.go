@@ -65,18 +65,26 @@ type QueuePair struct {
 
 // Counters are what an end has counted since the connection began.
 type Counters struct {
-	// Sent is of what its own requests were, Received of those of the far end.
-	Sent     roce.RequesterCounters `json:"sent_packets"`
-	Received roce.Received          `json:"received_packets"`
-	// NotReady is RNR NAKs that came.
-	NotReady uint64 `json:"not_ready"`
-	// Lost is packets of the far end's requests that are missing between two that came one after the
-	// other, each time that they were sent. Those after which nothing came before they were sent again
-	// are not seen.
+	// Of its own requests. Sent is packets, those sent again among them.
+	Sent         uint64 `json:"sent"`
+	Again        uint64 `json:"again"`
+	AgainBytes   uint64 `json:"again_bytes"` // payload of those
+	Naks         uint64 `json:"naks"`
+	NotReady     uint64 `json:"not_ready"` // RNR NAKs
+	Timeouts     uint64 `json:"timeouts"`
+	Responses    uint64 `json:"read_responses"` // packets that answered READs
+	OutsideRange uint64 `json:"outside_range"`  // answers to packets that were never sent
+	CNPs         uint64 `json:"cnps"`           // congestion notifications that came
+
+	// Of the far end's requests. Received is packets that were taken, Bytes their payload.
+	Received   uint64 `json:"received"`
+	Bytes      uint64 `json:"bytes"`
+	Duplicates uint64 `json:"duplicates"`   // of packets taken before
+	OutOfOrder uint64 `json:"out_of_order"` // dropped behind a gap
+	Outside    uint64 `json:"outside"`      // dropped: a PSN far from the one expected
+	// Lost is packets that are missing between two that came one after the other, each time that they were
+	// sent. Those after which nothing came before they were sent again are not seen.
 	Lost uint64 `json:"lost"`
-	// Responses is packets that answered its READs; CNPs is congestion notifications that came.
-	Responses uint64 `json:"read_responses"`
-	CNPs      uint64 `json:"cnps"`
 }
 
 // Packet is a packet to send: its headers, without those of UDP, and its payload.

@@ -168,7 +168,7 @@ func playLossy(t *testing.T, r *rand.Rand) {
 				t.Errorf("end %d: READ %d is not of what was written before it", i, k)
 			}
 		}
-		if c := q.Count; loss == 0 && (c.Sent.Again != 0 || c.Lost != 0 || c.Sent.Naks != 0 || c.Sent.Timeouts != 0) {
+		if c := q.Count; loss == 0 && (c.Again != 0 || c.Lost != 0 || c.Naks != 0 || c.Timeouts != 0) {
 			t.Errorf("end %d: nothing was lost, and it counts %+v", i, c)
 		}
 	}
@@ -208,10 +208,10 @@ func TestLostAreGaps(t *testing.T) {
 	l.ends[0].Post(Request{Op: Write, Data: random(r, 20*256), Address: address, RKey: key})
 	l.run()
 	l.wantAllDone([2]int{1, 0})
-	if c := l.ends[1].Count; c.Lost != 4 || c.Received.Packets != 20 {
+	if c := l.ends[1].Count; c.Lost != 4 || c.Received != 20 {
 		t.Errorf("%+v; want 4 lost and 20 taken", c)
 	}
-	if c := l.ends[0].Count.Sent; c.Naks != 2 || c.Timeouts != 0 {
+	if c := l.ends[0].Count; c.Naks != 2 || c.Timeouts != 0 {
 		t.Errorf("%+v; want two NAKs", c)
 	}
 }
@@ -229,7 +229,7 @@ func TestReadGoesOnFromTheGap(t *testing.T) {
 	if !bytes.Equal(got, data) {
 		t.Error("what was read is not what is there")
 	}
-	if c := l.ends[0].Count; c.Sent.Packets != 2 || c.Responses != 20 || c.Sent.Timeouts != 0 {
+	if c := l.ends[0].Count; c.Sent != 2 || c.Responses != 20 || c.Timeouts != 0 {
 		t.Errorf("%+v; want two requests, 20 answers, no timeout", c)
 	}
 }
@@ -306,7 +306,7 @@ func TestRetries(t *testing.T) {
 		l.ends[0].Retries = retries
 		l.ends[0].Post(Request{Op: Write, Data: make([]byte, 10), Address: address, RKey: key})
 		l.run()
-		if c := l.ends[0].Count.Sent; l.ends[0].Failed() == "" || c.Timeouts != uint64(retries+1) || c.Packets != uint64(retries+1) {
+		if c := l.ends[0].Count; l.ends[0].Failed() == "" || c.Timeouts != uint64(retries+1) || c.Sent != uint64(retries+1) {
 			t.Errorf("%d retries: %q, %+v", retries, l.ends[0].Failed(), c)
 		}
 	}

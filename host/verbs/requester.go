@@ -88,10 +88,10 @@ func (q *QueuePair) nextRequest(now unit.Time) Packet {
 	if q.acked == q.next {
 		q.since = now
 	}
-	q.Count.Sent.Packets++
+	q.Count.Sent++
 	again := q.next < q.sent
 	if again {
-		q.Count.Sent.Again++
+		q.Count.Again++
 	}
 	if r.Op == Read { // from where its answers end
 		h.Opcode, h.AckReq = roce.ReadRequest, true
@@ -109,7 +109,7 @@ func (q *QueuePair) nextRequest(now unit.Time) Packet {
 	h.AckReq = last || (i+1)%ackEvery == 0 || q.next+1-q.acked == uint64(q.Window) // the window's last
 	p := Packet{h, q.part(r.Data, i)}
 	if again {
-		q.Count.Sent.AgainBytes += uint64(len(p.Payload))
+		q.Count.AgainBytes += uint64(len(p.Payload))
 	}
 	q.next++
 	q.sent = max(q.sent, q.next)
@@ -135,7 +135,7 @@ func (q *QueuePair) Expire(now unit.Time) {
 	if q.next == q.acked || q.failed != "" || now < q.since+q.Timeout {
 		return
 	}
-	q.Count.Sent.Timeouts++
+	q.Count.Timeouts++
 	if q.tries == q.Retries {
 		q.failed = fmt.Sprintf("no answer to packet %d, sent %s", q.acked, unit.Count(q.tries+1, "time"))
 		return
@@ -152,7 +152,7 @@ func (q *QueuePair) acknowledge(now unit.Time, h *roce.Header) {
 		if ahead >= 0 && seq < q.sent {
 			q.ackedTo(now, seq+1)
 		} else if ahead >= 0 {
-			q.Count.Sent.OutsideRange++
+			q.Count.OutsideRange++
 		}
 		return
 	}
@@ -160,7 +160,7 @@ func (q *QueuePair) acknowledge(now unit.Time, h *roce.Header) {
 	case ahead < 0: // of what is acknowledged
 		return
 	case seq >= q.sent:
-		q.Count.Sent.OutsideRange++
+		q.Count.OutsideRange++
 		return
 	}
 	q.ackedTo(now, seq)
@@ -169,14 +169,14 @@ func (q *QueuePair) acknowledge(now unit.Time, h *roce.Header) {
 	}
 	switch {
 	case h.Syndrome == roce.SequenceError:
-		q.Count.Sent.Naks++
+		q.Count.Naks++
 		q.since, q.next = now, seq
 	case h.Syndrome.IsNotReady():
 		q.Count.NotReady++
 		q.wait = now + h.Syndrome.NotReadyTime()
 		q.since, q.next = q.wait, seq
 	default:
-		q.Count.Sent.Naks++
+		q.Count.Naks++
 		q.failed = fmt.Sprintf("NAK %#x: %s", uint8(h.Syndrome), nakText(h.Syndrome))
 	}
 }
@@ -243,7 +243,7 @@ func (q *QueuePair) readResponse(now unit.Time, h *roce.Header, payload []byte) 
 	}
 	r := q.find(seq)
 	if r == nil || r.Op != Read || seq >= q.sent {
-		q.Count.Sent.OutsideRange++
+		q.Count.OutsideRange++
 		return
 	}
 	q.ackedTo(now, r.first)

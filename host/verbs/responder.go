@@ -44,7 +44,7 @@ func (q *QueuePair) Arrived() (b []byte, ok bool) {
 
 // request takes a packet of the far end's requester.
 func (q *QueuePair) request(h *roce.Header, payload []byte) {
-	count := &q.Count.Received
+	count := &q.Count
 	seq, ahead := nearest(q.expected, q.RemotePSN, h.PSN)
 	if ahead > outstanding || ahead < -outstanding {
 		count.Outside++
@@ -55,7 +55,7 @@ func (q *QueuePair) request(h *roce.Header, payload []byte) {
 		end = seq + q.packets(int(h.Length))
 	}
 	if seq > q.behind {
-		q.Count.Lost += seq - q.behind
+		count.Lost += seq - q.behind
 	}
 	q.behind = end
 	switch {
@@ -72,7 +72,6 @@ func (q *QueuePair) request(h *roce.Header, payload []byte) {
 	if q.nak = q.take(h, payload); q.nak != 0 {
 		q.naked = true
 		if !q.nak.IsNotReady() {
-			count.Invalid++
 			q.failed = "the far end sent what it may not: NAK " + nakText(q.nak)
 		}
 		return
@@ -82,7 +81,7 @@ func (q *QueuePair) request(h *roce.Header, payload []byte) {
 		q.reads[len(q.reads)-1].seq = seq
 	}
 	q.expected = end
-	count.Packets++
+	count.Received++
 	count.Bytes += uint64(len(payload))
 	q.inside = h.Opcode.IsData() && !h.Opcode.Ends()
 	if !q.inside {
@@ -93,7 +92,7 @@ func (q *QueuePair) request(h *roce.Header, payload []byte) {
 
 // repeated answers a packet that has been taken before.
 func (q *QueuePair) repeated(h *roce.Header, seq uint64) {
-	q.Count.Received.Duplicates++
+	q.Count.Duplicates++
 	if h.Opcode != roce.ReadRequest {
 		q.ack = q.ack || h.AckReq
 		return

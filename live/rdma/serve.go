@@ -77,8 +77,7 @@ func (t *Test) WriteText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "QPN\tSent\tAgain\tNAKs\tRNR\tTimeouts\tReceived\tBytes\tLost\tOut of order\tDuplicates\t")
 	for _, p := range t.Pairs {
-		s, r := &p.Sent, &p.Received
-		fmt.Fprintf(tw, "%#x\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", p.QPN, s.Packets, s.Again, s.Naks, p.NotReady, s.Timeouts, r.Packets, r.Bytes, p.Lost, r.OutOfOrder, r.Duplicates)
+		fmt.Fprintf(tw, "%#x\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", p.QPN, p.Sent, p.Again, p.Naks, p.NotReady, p.Timeouts, p.Received, p.Bytes, p.Lost, p.OutOfOrder, p.Duplicates)
 	}
 	return tw.Flush()
 }
