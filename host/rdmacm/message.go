@@ -55,13 +55,16 @@ type Reason uint16
 
 // Reasons.
 const (
-	NoService Reason = 8
-	Consumer  Reason = 28 // the program does not want it
+	NoResources Reason = 3
+	NoService   Reason = 8
+	Consumer    Reason = 28 // the program does not want it
 )
 
 // Error says it in words: a refusal is an error to who asked.
 func (r Reason) Error() string {
 	switch r {
+	case NoResources:
+		return "it has too many (reason 3)"
 	case NoService:
 		return "nobody listens on that port (reason 8)"
 	case Consumer:

@@ -69,6 +69,9 @@ func (p *Port) accept(ctx context.Context, l *listener) (c *connection, err erro
 	return c, err
 }
 
+// connectionsMax bounds the connections of a port: whoever reaches it may ask for one.
+const connectionsMax = 1024
+
 // newConnection makes a connection with a number that no other has. The lock is held.
 func (p *Port) newConnection(local, peer netip.Addr) *connection {
 	c := &connection{port: p, local: local, peer: peer, localID: rand.Uint32(), transaction: rand.Uint64()}
@@ -120,10 +123,17 @@ func (p *Port) takeRequest(from, to netip.Addr, m *rdmacm.Message) {
 			return
 		}
 	}
+	refuse := func(why rdmacm.Reason) {
+		p.tell(to, from, &rdmacm.Message{Kind: rdmacm.REJ, Transaction: m.Transaction, RemoteID: m.LocalID, Reason: why})
+	}
 	l := p.listeners[m.Port]
 	mtu, err := pathMTU(to)
-	if l == nil || err != nil {
-		p.tell(to, from, &rdmacm.Message{Kind: rdmacm.REJ, Transaction: m.Transaction, RemoteID: m.LocalID, Reason: rdmacm.NoService})
+	switch {
+	case l == nil || err != nil:
+		refuse(rdmacm.NoService)
+		return
+	case len(p.connections) == connectionsMax:
+		refuse(rdmacm.NoResources)
 		return
 	}
 	c := p.newConnection(to, from)

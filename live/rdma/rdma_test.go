@@ -226,6 +226,30 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
+// Whoever asks for connection after connection is refused in the end.
+func TestConnectionsAreBounded(t *testing.T) {
+	var last rdmacm.Message
+	p := newPort(3, func(ip []byte, _ netip.Addr) error {
+		h, n, err := roce.Parse(ip[headers:], len(ip)-headers)
+		if err == nil {
+			last, err = rdmacm.Parse(ip[headers+h.Opcode.Len():][:n])
+		}
+		return err
+	})
+	p.listen(RpingPort)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id := range uint32(connectionsMax + 1) {
+		p.takeMessage(loopback, loopback, &rdmacm.Message{Kind: rdmacm.REQ, LocalID: id + 1, Port: RpingPort, MTU: 1024})
+		if refused := last.Kind == rdmacm.REJ; refused != (id == connectionsMax) {
+			t.Fatalf("connection %d: %s", id+1, last.Kind)
+		}
+	}
+	if last.Reason != rdmacm.NoResources {
+		t.Errorf("%s; want %s", last.Reason, rdmacm.NoResources)
+	}
+}
+
 // What is no client of perftest is told apart, and named.
 func TestStrangers(t *testing.T) {
 	for text, want := range map[string]string{
