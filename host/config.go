@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	"softswitch/buffer"
 	"softswitch/host/congestion"
@@ -110,10 +111,44 @@ type RC struct {
 	PathMTU int `yaml:"path_mtu,omitempty" schema:"256|512|1024|2048|4096,default=1024"`
 	// Window is how many messages may be outstanding.
 	Window int `yaml:"window,omitempty" schema:"1..64,default=4"`
-	// Timeout is how long the sender waits for an acknowledgement before it sends again;
-	// Retries is how often in a row, before it gives up.
+	// Timeout is how long the sender waits for an acknowledgement before it sends again.
 	Timeout *unit.Time `yaml:"timeout,omitempty" schema:"time,default=67ms"`
-	Retries *int       `yaml:"retries,omitempty" schema:"0..1000000,default=7"`
+	// Retries is how many timeouts in a row the sender bears, 0 to 1000000, or "forever". NICs give up
+	// after 7, and to Linux's rdma_rxe 7 means forever.
+	Retries *Retries `yaml:"retries,omitempty" schema:"number or forever,default=7"`
+}
+
+// Retries is how many timeouts in a row a connection bears, or Forever.
+type Retries int
+
+// Forever is Retries without an end.
+const Forever Retries = roce.Forever
+
+const (
+	forever    = "forever"
+	retriesMax = 1_000_000
+)
+
+// UnmarshalText reads a number, or "forever".
+func (r *Retries) UnmarshalText(text []byte) error {
+	if string(text) == forever {
+		*r = Forever
+		return nil
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 0 || n > retriesMax {
+		return fmt.Errorf("%q: use 0 to %d, or %s", text, retriesMax, forever)
+	}
+	*r = Retries(n)
+	return nil
+}
+
+// MarshalYAML returns r as UnmarshalText reads it.
+func (r Retries) MarshalYAML() (any, error) {
+	if r == Forever {
+		return forever, nil
+	}
+	return int(r), nil
 }
 
 // Congestion is how the connections of a host keep to what a fabric carries: by DCQCN or by
@@ -247,8 +282,8 @@ func (c *Config) checkRC(f *Flow) error {
 		return fmt.Errorf("flow %s: messages of %d bytes; valid: 1 to %d", f.Name, k.Message, MessageMax)
 	case k.Window < 1 || k.Window > WindowMax:
 		return fmt.Errorf("flow %s: window of %d messages; valid: 1 to %d", f.Name, k.Window, WindowMax)
-	case *k.Timeout <= 0 || *k.Retries < 0:
-		return fmt.Errorf("flow %s: timeout %d ns, %d retries; valid: above 0, 0 or more", f.Name, *k.Timeout, *k.Retries)
+	case *k.Timeout <= 0 || *k.Retries < 0 && *k.Retries != Forever:
+		return fmt.Errorf("flow %s: timeout %d ns, %d retries; valid: above 0, 0 or more or %d for ever", f.Name, *k.Timeout, *k.Retries, Forever)
 	case FrameOf(k.PathMTU) > c.MaxFrame:
 		return fmt.Errorf("flow %s: frames of %d bytes; valid: up to %d", f.Name, FrameOf(k.PathMTU), c.MaxFrame)
 	}

@@ -89,11 +89,14 @@ type responder struct {
 	Peer
 	resp   roce.Responder
 	notes  congestion.Notification
-	marked uint64   // packets that came with Congestion Experienced
-	early  uint64   // packets that came before the first of their life
-	cnps   uint64   // CNPs sent
-	in     [2]entry // of nic.owing, and of nic.notify
-	nic    unit.Port
+	marked uint64 // packets that came with Congestion Experienced
+	early  uint64 // packets that came before the first of their life
+	// foreign says that its packets carry no record: the sender is no host of ours, and they have no
+	// number but their PSN.
+	foreign bool
+	cnps    uint64   // CNPs sent
+	in      [2]entry // of nic.owing, and of nic.notify
+	nic     unit.Port
 }
 
 // entry is the place of a peer in a list.
@@ -177,7 +180,7 @@ func (h *Host) newRequester(f *Flow) *requester {
 	r := &requester{
 		ConnectionConfig: roce.ConnectionConfig{
 			Shape:  roce.Shape{MTU: k.PathMTU, Message: k.Message, Total: uint64(f.Size)},
-			Window: k.Window, Timeout: *k.Timeout, Retries: *k.Retries, AckEvery: roce.AckEvery,
+			Window: k.Window, Timeout: *k.Timeout, Retries: int(*k.Retries), AckEvery: roce.AckEvery,
 		},
 		began: make([]unit.Time, k.Window),
 	}
@@ -340,6 +343,8 @@ func (h *Host) receivePacket(n *nic, f *buffer.Frame) {
 	}
 	number, requester, ok := flowOf(hd.DestQP)
 	switch {
+	case hd.Opcode == roce.ReadRequest || hd.Opcode.IsReadResponse() || hd.Opcode == roce.Datagram:
+		n.count.RC.Malformed++ // of an operation that no flow has
 	case !ok || requester == hd.Opcode.IsData():
 		n.count.RC.UnknownQP++
 	case requester:
@@ -382,7 +387,7 @@ func (h *Host) knows(p *responder, r *receiver, hd *roce.Header) bool {
 	knows, began := p.resp.Knows(hd, roce.Life(hd.Address-remoteAddress))
 	switch {
 	case began:
-		r.Next, r.seen = 0, 0
+		r.Next, r.seen, p.foreign = 0, 0, false
 	case !knows:
 		p.early++
 		r.Frames++
@@ -393,16 +398,31 @@ func (h *Host) knows(p *responder, r *receiver, hd *roce.Header) bool {
 
 // receiveKnown counts a packet of the present life, and takes it if it is the one expected.
 func (h *Host) receiveKnown(f *buffer.Frame, p *responder, r *receiver, hd *roce.Header, payload int) {
-	seq, sent := fullNumber(f.Data[f.Info.L3:], r.Next), h.now
-	if _, n, at, ok := record(f.Data[int(f.Info.L3)+ether.IPv4Len+ether.UDPLen+hd.Opcode.Len():]); ok && payload >= payloadLen {
-		seq, sent = n, at
+	if payload >= payloadLen {
+		_, _, _, ours := record(recordOf(f, hd))
+		p.foreign = !ours
 	}
-	r.arrived(h.now, seq, sent)
-	r.Lost -= min(p.early, seq, r.Lost)
+	if p.foreign {
+		if n, ok := p.resp.Number(hd); ok {
+			r.arrivedForeign(h.now, n)
+		}
+	} else {
+		seq, sent := fullNumber(f.Data[f.Info.L3:], r.Next), h.now
+		if payload >= payloadLen {
+			_, seq, sent, _ = record(recordOf(f, hd))
+		}
+		r.arrived(h.now, seq, sent)
+		r.Lost -= min(p.early, seq, r.Lost)
+	}
 	p.early = 0
 	if p.resp.Receive(hd, payload) {
 		h.took(r, f.Len)
 	}
+}
+
+// recordOf is where the record of a packet is, if it is long enough for one.
+func recordOf(f *buffer.Frame, hd *roce.Header) []byte {
+	return f.Data[int(f.Info.L3)+ether.IPv4Len+ether.UDPLen+hd.Opcode.Len():]
 }
 
 // receiveAnswer gives an acknowledgement to the requester.

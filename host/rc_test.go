@@ -39,7 +39,7 @@ type flight struct {
 func connection(n uint32, message int, bytes uint64) Flow {
 	f := flow(n, 3, 0)
 	f.Size = int(bytes)
-	f.RC = &RC{PathMTU: 1024, Message: message, Window: 4, Timeout: new(ms), Retries: new(7)}
+	f.RC = &RC{PathMTU: 1024, Message: message, Window: 4, Timeout: new(ms), Retries: new(Retries(7))}
 	return f
 }
 
@@ -145,7 +145,7 @@ func TestTendReference(t *testing.T) {
 			var flows []Flow
 			for n := range uint32(2 + r.IntN(5)) {
 				f := connection(n, 1+r.IntN(5000), uint64(r.IntN(2)*r.IntN(20_000)))
-				if *f.RC.Retries = r.IntN(3); r.IntN(3) == 0 {
+				if *f.RC.Retries = Retries(r.IntN(3)); r.IntN(3) == 0 {
 					f.RC, f.Rate = nil, unit.FlowRate(5*mbit)
 				}
 				if f.Start = unit.Time(r.IntN(4)) * ms; r.IntN(2) == 0 {
@@ -308,6 +308,55 @@ func TestConnectionFails(t *testing.T) {
 	p.run(unit.Second)
 	if m := p.messages(0); !m.Failed || m.Timeouts != 8 || m.Done != 0 || m.Completion != 0 || p.a.next != unit.Never {
 		t.Errorf("%+v, next %d", m, p.a.next)
+	}
+}
+
+// Forever is longer than any number of timeouts.
+func TestConnectionGoesOnForever(t *testing.T) {
+	f := connection(1, 5000, 5000)
+	*f.RC.Retries = Forever
+	p := connect(t, f)
+	lost := true
+	p.lose = func([]byte) bool { return lost }
+	p.run(500 * ms)
+	if m := p.messages(0); m.Failed || m.Timeouts < 100 {
+		t.Fatalf("%+v", m)
+	}
+	lost = false
+	p.run(10 * ms)
+	if m := p.messages(0); m.Done != 1 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// A sender of another make has no records: what is missing is told by PSN, and stays lost when it is sent again.
+func TestLostOfForeignSender(t *testing.T) {
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	p := connect(t, connection(1, 20_000, 100_000))
+	lost, sent := 0, 0
+	p.lose = func(b []byte) bool {
+		if roce.Opcode(b[headerLen]) == roce.Acknowledge {
+			return false
+		}
+		if record := b[headerLen+roce.Opcode(b[headerLen]).Len():]; len(record) >= payloadLen {
+			clear(record[:payloadLen])
+		}
+		ether.SetID(b[ether.HeaderLen:], uint16(r.Uint32()))
+		roce.Seal(b[ether.HeaderLen:])
+		sent++
+		if sent == 10 || sent == 11 || sent == 50 { // each in the midst of others, and new
+			lost++
+			return true
+		}
+		return false
+	}
+	p.run(200 * ms)
+	got := p.b.Receivers()[0]
+	if got.Lost != 3 || int(got.Frames) != sent-lost || got.Reordered != 0 || got.Packets.Bytes != 100_000 {
+		t.Errorf("%+v, %+v; want 3 lost of %d", got, *got.Packets, sent)
+	}
+	if m := p.messages(0); m.Done != 5 || m.Naks == 0 {
+		t.Errorf("%+v", m)
 	}
 }
 

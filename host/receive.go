@@ -216,6 +216,17 @@ func (r *receiver) arrived(now unit.Time, seq uint64, sent unit.Time) bool {
 	return true
 }
 
+// arrivedForeign counts a packet by its PSN, as number n of its connection: those between it and the one that
+// came before it are lost. A lower number is one that is sent again.
+func (r *receiver) arrivedForeign(now unit.Time, n uint64) {
+	r.Frames++
+	r.Last = now
+	if n > r.Next {
+		r.Lost += n - r.Next
+	}
+	r.Next = n + 1
+}
+
 // repeats reports whether a frame with this number has arrived before, and notes that it
 // has arrived now.
 func (r *receiver) repeats(seq uint64) bool {

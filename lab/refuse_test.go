@@ -244,7 +244,7 @@ func TestRefuseFlows(t *testing.T) {
 		Name: strings.Repeat("f", 64), From: from, To: to, Priority: 3,
 		Stream: host.Stream{
 			Rate: 123_456_789, Frame: 1098, TTL: 255, Size: 1 << 40, Start: 123456789, Stop: 123456790,
-			RC: &host.RC{Message: 1 << 31, PathMTU: 1024, Window: 64, Timeout: new(unit.Time(123456789)), Retries: new(1_000_000)},
+			RC: &host.RC{Message: 1 << 31, PathMTU: 1024, Window: 64, Timeout: new(unit.Time(123456789)), Retries: new(host.Retries(1_000_000))},
 		},
 	}
 	p.Scenario.Flows = slices.Repeat([]scenario.Flow{flow}, maxHostFlows)

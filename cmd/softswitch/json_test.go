@@ -100,6 +100,7 @@ var onLab = map[string]string{
 var elsewhere = map[string]string{
 	"demo": "TestPause: it prints what lab run does", "demo nic": "TestNICDemo", "lab attack": "TestAttackedFabric", "lab run": "TestPause",
 	"lab worlds": "none: it takes the time of many runs", "nic show": "TestNICLab",
+	"nic rdma ping": "TestNICRDMA", "nic rdma read": "TestNICRDMA", "nic rdma send": "TestNICRDMA", "nic rdma serve": "TestNICRDMA", "nic rdma write": "TestNICRDMA",
 }
 
 // TestJSONEverywhere: every command has --json, and a table of this file, or prints no table.

@@ -3,13 +3,15 @@ package roce
 import (
 	"encoding/binary"
 	"errors"
+
+	"softswitch/unit"
 )
 
 // Opcode is the operation of a packet; its upper three bits are the transport.
 type Opcode uint8
 
-// Opcodes of a reliable connection (volume 1, table 38), and the congestion notification
-// (annex A17.9.3).
+// Opcodes of a reliable connection (volume 1, table 38), the one datagram that connection
+// management needs, and the congestion notification (annex A17.9.3).
 const (
 	SendFirst   Opcode = 0x00
 	SendMiddle  Opcode = 0x01
@@ -19,25 +21,77 @@ const (
 	WriteMiddle Opcode = 0x07
 	WriteLast   Opcode = 0x08
 	WriteOnly   Opcode = 0x0a
+	ReadRequest Opcode = 0x0c
+	ReadFirst   Opcode = 0x0d // of the response to a ReadRequest
+	ReadMiddle  Opcode = 0x0e
+	ReadLast    Opcode = 0x0f
+	ReadOnly    Opcode = 0x10
 	Acknowledge Opcode = 0x11
+	Datagram    Opcode = 0x64 // a SEND of one packet over an unreliable datagram
 	Congestion  Opcode = 0x81
 )
 
-// IsData reports whether a packet carries part of a message.
+// IsData reports whether a packet carries part of a message that its sender sends or writes.
 func (o Opcode) IsData() bool {
 	return o <= SendLast || o == SendOnly || o >= WriteFirst && o <= WriteLast || o == WriteOnly
 }
 
+// IsWrite reports whether that message is written.
+func (o Opcode) IsWrite() bool { return o >= WriteFirst && o <= WriteLast || o == WriteOnly }
+
 // Begins reports whether it carries the first part of one.
-func (o Opcode) Begins() bool { return o.hasRETH() || o == SendFirst || o == SendOnly }
+func (o Opcode) Begins() bool {
+	return o == WriteFirst || o == WriteOnly || o == SendFirst || o == SendOnly
+}
 
 // Ends reports whether it carries the last part of one.
 func (o Opcode) Ends() bool {
 	return o == WriteLast || o == WriteOnly || o == SendLast || o == SendOnly
 }
 
-// hasRETH reports whether a RETH follows the BTH: at the beginning of a write.
-func (o Opcode) hasRETH() bool { return o == WriteFirst || o == WriteOnly }
+// IsReadResponse reports whether it carries part of what a ReadRequest asked for.
+func (o Opcode) IsReadResponse() bool { return o >= ReadFirst && o <= ReadOnly }
+
+// valid reports whether it is one of those above.
+func (o Opcode) valid() bool {
+	return o.IsData() || o >= ReadRequest && o <= Acknowledge || o == Datagram || o == Congestion
+}
+
+// hasRETH reports whether a RETH follows the BTH: at the beginning of a write, and in a request to
+// read.
+func (o Opcode) hasRETH() bool { return o == WriteFirst || o == WriteOnly || o == ReadRequest }
+
+// hasAETH reports whether an AETH follows the BTH: in acknowledgements, and at the beginning and the
+// end of what is read.
+func (o Opcode) hasAETH() bool {
+	return o == Acknowledge || o == ReadFirst || o == ReadLast || o == ReadOnly
+}
+
+// Send is the opcode of a packet of a SEND, by where it stands in its message.
+func Send(first, last bool) Opcode {
+	switch {
+	case first && last:
+		return SendOnly
+	case first:
+		return SendFirst
+	case last:
+		return SendLast
+	}
+	return SendMiddle
+}
+
+// ReadResponse is the opcode of a packet of the response to a ReadRequest, by where it stands in it.
+func ReadResponse(first, last bool) Opcode {
+	switch {
+	case first && last:
+		return ReadOnly
+	case first:
+		return ReadFirst
+	case last:
+		return ReadLast
+	}
+	return ReadMiddle
+}
 
 // Write is the opcode of a packet of an RDMA write, by where it stands in its message.
 func Write(first, last bool) Opcode {
@@ -61,10 +115,34 @@ const (
 	Acked         Syndrome = 0x1f
 	SequenceError Syndrome = 0x60
 	InvalidError  Syndrome = 0x61 // NAK: invalid request
+	AccessError   Syndrome = 0x62 // NAK: remote access error
 	// OperationalError is "NAK: remote operational error". A responder answers with it a packet of a life
 	// that it has not begun.
 	OperationalError Syndrome = 0x63
 )
+
+// NotReady is the lowest syndrome of an RNR NAK, whose lower five bits are the time to wait.
+const NotReady Syndrome = 0x20
+
+// IsNotReady reports whether it is an RNR NAK: the receiver has no room for a SEND yet.
+func (s Syndrome) IsNotReady() bool { return s>>5 == 1 }
+
+// NotReadyTime is how long an RNR NAK asks to wait before the packet is sent again (volume 1, table 46).
+func (s Syndrome) NotReadyTime() unit.Time {
+	code := s & 31
+	switch code {
+	case 0:
+		return 655360 * unit.Microsecond
+	case 1:
+		return 10 * unit.Microsecond
+	}
+	// From 20 us on, each second code is twice the one two before.
+	base := 20 * unit.Microsecond
+	if code&1 != 0 {
+		base = 30 * unit.Microsecond
+	}
+	return base << (code/2 - 1)
+}
 
 // Kind is what the AETH says, whatever its credits or its timer are.
 func (s Syndrome) Kind() Syndrome {
@@ -76,7 +154,7 @@ func (s Syndrome) Kind() Syndrome {
 
 func (s Syndrome) valid() bool { return s>>5 == 0 || s>>5 == 1 || s>>5 == 3 && s&31 <= 4 }
 
-// Header is the headers of a packet. RETH and AETH count only where the Opcode has them.
+// Header is the headers of a packet. RETH, AETH and DETH count only where the Opcode has them.
 type Header struct {
 	Opcode Opcode
 	AckReq bool
@@ -85,7 +163,7 @@ type Header struct {
 	DestQP uint32 // 24 bits
 	PSN    uint32 // 24 bits
 
-	// RETH: where a write goes.
+	// RETH: where a write goes, or what is read.
 	Address uint64
 	RKey    uint32
 	Length  uint32 // of the whole message
@@ -93,6 +171,10 @@ type Header struct {
 	// AETH.
 	Syndrome Syndrome
 	MSN      uint32 // 24 bits: messages that the responder has completed
+
+	// DETH, of a Datagram.
+	QKey  uint32
+	SrcQP uint32 // 24 bits
 }
 
 // Port is the UDP destination port of all packets.
@@ -103,6 +185,7 @@ const (
 	BTHLen    = 12
 	RETHLen   = 16
 	AETHLen   = 4
+	DETHLen   = 8
 	ICRCLen   = 4
 	notifyLen = 16 // zeros after the BTH of a Congestion packet
 )
@@ -121,8 +204,10 @@ func (o Opcode) Len() int {
 	switch {
 	case o.hasRETH():
 		return BTHLen + RETHLen
-	case o == Acknowledge:
+	case o.hasAETH():
 		return BTHLen + AETHLen
+	case o == Datagram:
+		return BTHLen + DETHLen
 	case o == Congestion:
 		return BTHLen + notifyLen
 	}
@@ -147,9 +232,12 @@ func (h *Header) Put(b []byte) {
 		binary.BigEndian.PutUint64(b, h.Address)
 		binary.BigEndian.PutUint32(b[8:], h.RKey)
 		binary.BigEndian.PutUint32(b[12:], h.Length)
-	case h.Opcode == Acknowledge:
+	case h.Opcode.hasAETH():
 		binary.BigEndian.PutUint32(b, h.MSN&PSNMask)
 		b[0] = uint8(h.Syndrome)
+	case h.Opcode == Datagram:
+		binary.BigEndian.PutUint32(b, h.QKey)
+		binary.BigEndian.PutUint32(b[4:], h.SrcQP&QPMask)
 	case h.Opcode == Congestion:
 		clear(b[:notifyLen])
 	}
@@ -160,7 +248,7 @@ func (h *Header) Put(b []byte) {
 var (
 	ErrShort    = errors.New("roce: shorter than its headers and ICRC")
 	ErrVersion  = errors.New("roce: transport version is not 0")
-	ErrOpcode   = errors.New("roce: opcode is not one of SEND, RDMA WRITE, ACKNOWLEDGE and CNP")
+	ErrOpcode   = errors.New("roce: opcode is not one of SEND, RDMA WRITE and READ, ACKNOWLEDGE, UD SEND and CNP")
 	ErrPad      = errors.New("roce: more padding than payload")
 	ErrSyndrome = errors.New("roce: reserved AETH syndrome")
 )
@@ -175,7 +263,7 @@ func Parse(b []byte, n int) (h Header, payload int, err error) {
 	h.Opcode = Opcode(b[0])
 	head := h.Opcode.Len()
 	switch {
-	case !h.Opcode.IsData() && h.Opcode != Acknowledge && h.Opcode != Congestion:
+	case !h.Opcode.valid():
 		return Header{}, 0, ErrOpcode
 	case b[1]&15 != 0:
 		return Header{}, 0, ErrVersion
@@ -194,7 +282,9 @@ func Parse(b []byte, n int) (h Header, payload int, err error) {
 	switch b := b[BTHLen:]; {
 	case h.Opcode.hasRETH():
 		h.Address, h.RKey, h.Length = binary.BigEndian.Uint64(b), binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])
-	case h.Opcode == Acknowledge:
+	case h.Opcode == Datagram:
+		h.QKey, h.SrcQP = binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])&QPMask
+	case h.Opcode.hasAETH():
 		h.Syndrome, h.MSN = Syndrome(b[0]), binary.BigEndian.Uint32(b)&PSNMask
 		if !h.Syndrome.valid() {
 			return Header{}, 0, ErrSyndrome

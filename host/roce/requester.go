@@ -92,11 +92,14 @@ type ConnectionConfig struct {
 	// Timeout is how long it waits without an acknowledgement that tells it something new;
 	// Retries, how often in a row it then begins again before it gives up.
 	Timeout unit.Time
-	Retries int
+	Retries int // or Forever
 	// AckEvery is how many packets at most are sent without a request for an
 	// acknowledgement.
 	AckEvery int
 }
+
+// Forever is a ConnectionConfig.Retries that never ends.
+const Forever = -1
 
 // AckEvery is the usual distance of requests for an acknowledgement within a message.
 const AckEvery = 16

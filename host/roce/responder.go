@@ -48,6 +48,18 @@ func (r *Responder) Knows(h *Header, of Life) (knows, began bool) {
 	return false, false
 }
 
+// Number is which packet of the present life one is by its PSN, from 0; ok is false if the PSN is far from
+// the one expected.
+func (r *Responder) Number(h *Header) (n uint64, ok bool) {
+	ahead := int64(int32((h.PSN-uint32(r.expected))<<8) >> 8)
+	first := int64(r.life.FirstPSN())
+	at := int64(r.expected) + ahead
+	if ahead > outstanding || ahead < -outstanding || at < first {
+		return 0, false
+	}
+	return uint64(at - first), true
+}
+
 // Receive takes a data packet with a payload of this many octets. took says that it was
 // the one expected: its payload is the next of its message.
 func (r *Responder) Receive(h *Header, payload int) (took bool) {

@@ -13,13 +13,15 @@ import (
 
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-	for _, op := range []Opcode{SendFirst, SendMiddle, SendLast, SendOnly, WriteFirst, WriteMiddle, WriteLast, WriteOnly, Acknowledge, Congestion} {
+	for _, op := range []Opcode{SendFirst, SendMiddle, SendLast, SendOnly, WriteFirst, WriteMiddle, WriteLast, WriteOnly, ReadRequest, ReadFirst, ReadMiddle, ReadLast, ReadOnly, Acknowledge, Datagram, Congestion} {
 		h := Header{Opcode: op, AckReq: r.IntN(2) == 0, BECN: r.IntN(2) == 0, DestQP: r.Uint32N(QPMask + 1), PSN: r.Uint32N(PSNMask + 1), Pad: uint8(r.IntN(4))}
 		switch {
 		case op.hasRETH():
 			h.Address, h.RKey, h.Length = r.Uint64(), r.Uint32(), r.Uint32()
-		case op == Acknowledge:
+		case op.hasAETH():
 			h.Syndrome, h.MSN = SequenceError, r.Uint32N(PSNMask+1)
+		case op == Datagram:
+			h.QKey, h.SrcQP = r.Uint32(), r.Uint32N(QPMask+1)
 		}
 		b := bytes.Repeat([]byte{0xee}, op.Len()+100)
 		h.Put(b)

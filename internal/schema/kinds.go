@@ -53,6 +53,7 @@ var kinds = []Kind{
 	{Name: "rate", Pattern: rate, OrZero: true},
 	{Name: "rate or line", Pattern: rate + `|line`},
 	{Name: "share", OrAny: true},
+	{Name: "number or forever", Pattern: `[0-9]+|forever`, OrAny: true},
 	{Name: "number or any", Pattern: `[0-9]+|any`, OrAny: true},
 	{Name: "percent", Pattern: `(0*100(\.0{1,2})?|0*[0-9]{1,2}(\.[0-9]{1,2})?)%`},
 	{Name: "time", Pattern: span, OrZero: true},

@@ -2,14 +2,12 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"os"
-
-	"golang.org/x/sys/unix"
 
 	"softswitch/host"
 	"softswitch/internal/control"
 	"softswitch/live"
+	"softswitch/live/rdma"
 	"softswitch/live/replay"
 	"softswitch/node/config"
 	"softswitch/node/metrics"
@@ -23,15 +21,15 @@ func RunHost(ctx context.Context, cfg config.Host, record string, at Place) erro
 	if err != nil {
 		return err
 	}
-	var silent int
+	var silent *os.File
 	err = at.within(func() (err error) {
-		silent, err = silentPort()
+		silent, err = rdma.SilentPort()
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	defer unix.Close(silent)
+	defer silent.Close()
 	var ports []live.Port
 	for _, p := range cfg.Ports() {
 		port, err := portOf(p, cfg.MTU)
@@ -79,24 +77,4 @@ func (r *runner) takeHost(n *live.Node, h *host.Host) (out observe.Host) {
 	n.Do(func(now unit.Time) { at, out = now, observe.TakeHost(h, links) })
 	out.Live = r.files.live(n, at)
 	return out
-}
-
-// silentPort binds the flows' UDP port in the kernel's stack and drops what arrives
-// there, so that the kernel does not answer the flows' frames with ICMP errors. It
-// returns the socket.
-func silentPort() (fd int, err error) {
-	fd, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return -1, os.NewSyscallError("socket", err)
-	}
-	none := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K} // takes 0 bytes of each
-	err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &none})
-	if err == nil {
-		err = unix.Bind(fd, &unix.SockaddrInet4{Port: host.Port})
-	}
-	if err != nil {
-		unix.Close(fd)
-		return -1, fmt.Errorf("udp port %d: %w", host.Port, err)
-	}
-	return fd, nil
 }

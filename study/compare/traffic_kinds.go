@@ -81,7 +81,7 @@ func trafficConnections(s *scenario.Scenario) {
 	for i := range s.Flows {
 		f := &s.Flows[i]
 		if slices.Contains(s.Lossless(), int(f.Priority)) && f.RC == nil {
-			f.RC = &host.RC{Message: message, PathMTU: pathMTU, Window: window, Timeout: new(timeout * unit.Time(n)), Retries: new(retries)}
+			f.RC = &host.RC{Message: message, PathMTU: pathMTU, Window: window, Timeout: new(timeout * unit.Time(n)), Retries: new(host.Retries(retries))}
 			f.Frame = host.FrameOf(pathMTU)
 		}
 	}

@@ -43,7 +43,7 @@ func (m *maker) connect(f *Flow) {
 func (m *maker) connection() *host.RC {
 	return &host.RC{
 		Message: pick(m, 1, 1000, 4096, 65536, 1<<20), PathMTU: pick(m, 256, 512, 1024, 1024), Window: pick(m, 1, 2, 4, 16),
-		Timeout: new(m.ticks(50, 1000)), Retries: new(pick(m, 0, 7, 1000)),
+		Timeout: new(m.ticks(50, 1000)), Retries: new(pick(m, host.Retries(0), 7, 1000)),
 	}
 }
 

@@ -46,11 +46,11 @@ one NIC for each host that the scenario lists under "nics".`,
   sudo softswitch nic show
   sudo softswitch nic slow h2 20Mbit/s`,
 	}
-	c.AddCommand(nicShow(), nicSlow(), nicNormal())
+	c.AddCommand(nicShow(), nicSlow(), nicNormal(), nicRDMA())
 	cli.Formerly(c, NICDemo("demo"))
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return fmt.Errorf("unknown command %q for %q; valid: show, slow, normal", args[0], cmd.CommandPath())
+			return fmt.Errorf("unknown command %q for %q; valid: show, slow, normal, rdma", args[0], cmd.CommandPath())
 		}
 		cfg, err := nicConfig(file, h, cmd.Flags().Changed("stack"))
 		if err != nil {
