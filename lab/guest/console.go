@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 
 	netnslab "softswitch/netns-lab"
 )
@@ -32,6 +35,9 @@ func Console(ctx context.Context, host netnslab.NodeState, in io.Reader, out io.
 	defer dir.Close()
 	// By a descriptor, because the path of a socket is limited to 107 characters.
 	conn, err := net.Dial("unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), consoleSocket))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ECONNREFUSED) {
+		err = errNone
+	}
 	if err != nil {
 		return fmt.Errorf("guest %s: console: %w", host.Name, err)
 	}

@@ -5,12 +5,12 @@
 //	               |
 //	Start --> QEMU in the host's namespace, a process of the lab
 //	               |
-//	   Exec, Console <--virtio ports, serial line--> init, run-line
+//	   Exec, Console <--virtio ports, serial line--> serve, run-line; a shell
 //
 //	guest's eth0 -- vm0 (TAP) -- br0 (bridge) -- nic0 (TAP) -- softswitch nic -- eth0 -- switch
 //
-// Read in this order: packages.go, image.go, libraries.go, cpio.go (what a guest boots from); wire.go, start.go (its place in a lab);
-// exec.go, console.go (talking to it); root/init, root/run-line (what it runs).
+// Read in this order: packages.go, image.go, libraries.go, cpio.go (what a guest boots from); start.go,
+// wire.go (its place in a lab); exec.go, console.go (talking to it); root/init, root/serve, root/run-line (what it runs).
 //
 // Invariants:
 //   - the lab's end is the guest's: QEMU carries the lab's token, its files are in the host's run

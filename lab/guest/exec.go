@@ -39,8 +39,7 @@ func Exec(ctx context.Context, st *netnslab.State, host netnslab.NodeState, argv
 		defer close(gone)
 		switch err := st.Ended(ctx, host.Name, folder); {
 		case err == nil:
-			dir := filepath.Join(host.Dir, folder)
-			cancel(fmt.Errorf("guest %s: its machine ended; what it said is in %s and %s", host.Name, filepath.Join(dir, consoleLog), filepath.Join(dir, netnslab.LogName)))
+			cancel(fmt.Errorf("guest %s: its machine ended%s", host.Name, lastWords(filepath.Join(host.Dir, folder))))
 		case errors.Is(err, os.ErrProcessDone):
 			cancel(fmt.Errorf("guest %s: %w", host.Name, errNone))
 		}
@@ -55,6 +54,14 @@ func Exec(ctx context.Context, st *netnslab.State, host netnslab.NodeState, argv
 	return status, err
 }
 
+// lastWords says where what a guest said is, if its lab is still there.
+func lastWords(dir string) string {
+	if _, err := os.Stat(dir); err != nil {
+		return " with its lab"
+	}
+	return fmt.Sprintf("; what it said is in %s, and QEMU's words in %s", filepath.Join(dir, consoleLog), filepath.Join(dir, netnslab.LogName))
+}
+
 // quoted is a command as a line of sh.
 func quoted(argv []string) string {
 	var line strings.Builder
@@ -64,11 +71,14 @@ func quoted(argv []string) string {
 	return line.String()
 }
 
+// encoded is a line of sh as a port takes it.
+func encoded(line string) string { return base64.StdEncoding.EncodeToString([]byte(line)) }
+
 // channel is the host's end of a virtio port: the pipes of QEMU, which nobody else uses meanwhile.
 type channel struct{ in, out *os.File }
 
 // errNone says that a host has no guest.
-var errNone = errors.New("it is not up; see `softswitch vm start`")
+var errNone = errors.New("it is not up; see `softswitch lab vm start`")
 
 // errBusy says that a guest runs as many commands as it can.
 var errBusy = fmt.Errorf("%d commands run there already", ports)
@@ -112,14 +122,14 @@ func (c *channel) hangUp() {
 // run runs a line of sh and copies what it prints to out.
 func (c *channel) run(line string, out io.Writer) (status int, err error) {
 	number := rand.Text()
-	if _, err := fmt.Fprintf(c.in, "\n%s %s\n", number, base64.StdEncoding.EncodeToString([]byte(line))); err != nil {
+	if _, err := fmt.Fprintf(c.in, "\n%s %s\n", number, encoded(line)); err != nil {
 		return 0, err
 	}
 	from := bufio.NewReader(c.out)
-	if err := copyUntil(io.Discard, from, "\n@begin "+number+"\n"); err != nil { // of the command before
+	if err := copyUntil(io.Discard, from, "\x00begin "+number+"\n"); err != nil { // of the command before
 		return 0, err
 	}
-	if err := copyUntil(out, from, "\n@end "+number+" "); err != nil {
+	if err := copyUntil(out, from, "\x00end "+number+" "); err != nil {
 		return 0, err
 	}
 	text, err := from.ReadString('\n')

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,8 +18,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"softswitch/internal/safefile"
-	"softswitch/unit"
+	"softswitch/internal/timer"
 )
 
 // Dir is where guests boot from, once Build has made it.
@@ -35,29 +37,78 @@ const (
 //go:embed root
 var root embed.FS
 
+// scripts yields the programs of a guest that are this package's own, by name.
+func scripts() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for _, name := range []string{"init", "serve", "run-line"} {
+			data, err := root.ReadFile("root/" + name)
+			if err != nil {
+				panic(err) // they are part of the program
+			}
+			if !yield(name, data) {
+				return
+			}
+		}
+	}
+}
+
 // recipe identifies what Build makes a guest of, the versions of packages aside.
 func recipe() string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, packages, programs, opened, modules)
-	for _, name := range []string{"root/init", "root/run-line"} {
-		data, err := root.ReadFile(name)
-		if err != nil {
-			panic(err)
-		}
+	for name, data := range scripts() {
+		fmt.Fprintln(sum, name)
 		sum.Write(data)
 	}
 	return hex.EncodeToString(sum.Sum(nil)) + "\n"
 }
 
-// Built reports whether Dir has what this program boots guests from.
-func Built() bool {
+// Build makes what guests boot from, in Dir, and replaces what is there. It downloads packages of Debian by
+// apt-get and installs none. It waits for another that builds. progress gets a few lines.
+func Build(ctx context.Context, progress io.Writer) error {
+	return whileLocked(ctx, func() error { return replace(ctx, progress) })
+}
+
+// Ensure is Build unless Dir has what this program boots guests from.
+func Ensure(ctx context.Context, progress io.Writer) error {
+	if built() {
+		return nil
+	}
+	return whileLocked(ctx, func() error {
+		if built() {
+			return nil
+		}
+		return replace(ctx, progress)
+	})
+}
+
+// built reports whether Dir has what this program boots guests from.
+func built() bool {
 	have, err := os.ReadFile(filepath.Join(Dir, recipeFile))
 	return err == nil && string(have) == recipe()
 }
 
-// Build makes what guests boot from, in Dir, and replaces what is there. It downloads packages of Debian by
-// apt-get and installs none. progress gets a few lines.
-func Build(ctx context.Context, progress io.Writer) error {
+// whileLocked calls do while no other process does.
+func whileLocked(ctx context.Context, do func() error) error {
+	parent := filepath.Dir(Dir)
+	if err := safefile.MkdirAll(parent, 0o755); err != nil {
+		return fmt.Errorf("guest: %w", err)
+	}
+	lock, err := os.Open(parent)
+	if err != nil {
+		return fmt.Errorf("guest: %w", err)
+	}
+	defer lock.Close()
+	for unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		if err := timer.Sleep(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return do()
+}
+
+// replace is Build while no other process does the same.
+func replace(ctx context.Context, progress io.Writer) error {
 	if runtime.GOARCH != "amd64" {
 		return fmt.Errorf("guest: a guest is built of packages for amd64, and this machine is %s", runtime.GOARCH)
 	}
@@ -77,7 +128,7 @@ func Build(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("guest: %w", err)
 	}
-	fmt.Fprintf(progress, "%s: %d MB, made in %s\n", Dir, (size+500_000)/1_000_000, unit.Count(int(time.Since(began).Round(time.Second).Seconds()), "second"))
+	fmt.Fprintf(progress, "%s: %d MB, made in %s\n", Dir, (size+500_000)/1_000_000, time.Since(began).Round(time.Second))
 	return nil
 }
 
@@ -121,19 +172,11 @@ func (t tree) initramfs(ctx context.Context) ([]byte, error) {
 	for _, name := range strings.Fields("bin dev etc lib lib64 modules proc run sys tmp") {
 		a.folder(name)
 	}
-	if err := fs.WalkDir(root, "root", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	for name, data := range scripts() {
+		if name != "init" {
+			name = "bin/" + name
 		}
-		data, err := root.ReadFile(path)
-		to := d.Name()
-		if to != "init" {
-			to = "bin/" + to
-		}
-		a.add(to, 0o755, data)
-		return err
-	}); err != nil {
-		return nil, err
+		a.add(name, 0o755, data)
 	}
 	busybox, err := t.find("/", "busybox")
 	if err != nil {

@@ -65,10 +65,8 @@ func Start(ctx context.Context, st *netnslab.State, hosts []netnslab.NodeState, 
 	if err := Check(); err != nil {
 		return err
 	}
-	if !Built() {
-		if err := Build(ctx, progress); err != nil {
-			return err
-		}
+	if err := Ensure(ctx, progress); err != nil {
+		return err
 	}
 	up, err := st.Launched(folder)
 	if err != nil {

@@ -39,12 +39,12 @@ func wire(h config.Host) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU = bridgeName, h.MTU
 	snooping := false
-	bridge, err := ensure(&netlink.Bridge{LinkAttrs: attrs, MulticastSnooping: &snooping})
+	bridge, err := have(&netlink.Bridge{LinkAttrs: attrs, MulticastSnooping: &snooping})
 	if err != nil {
 		return err
 	}
 	attrs.Name = tapName
-	tap, err := ensure(&netlink.Tuntap{LinkAttrs: attrs, Mode: netlink.TUNTAP_MODE_TAP})
+	tap, err := have(&netlink.Tuntap{LinkAttrs: attrs, Mode: netlink.TUNTAP_MODE_TAP})
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func wire(h config.Host) error {
 	return nil
 }
 
-// ensure makes a link unless it is there.
-func ensure(l netlink.Link) (netlink.Link, error) {
+// have makes a link unless it is there.
+func have(l netlink.Link) (netlink.Link, error) {
 	name := l.Attrs().Name
 	if there, err := netlink.LinkByName(name); err == nil {
 		return there, nil
