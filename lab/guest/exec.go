@@ -39,7 +39,7 @@ func Exec(ctx context.Context, st *netnslab.State, host netnslab.NodeState, argv
 		defer close(gone)
 		switch err := st.Ended(ctx, host.Name, folder); {
 		case err == nil:
-			cancel(fmt.Errorf("guest %s: its machine ended%s", host.Name, lastWords(filepath.Join(host.Dir, folder))))
+			cancel(fmt.Errorf("guest %s: its machine ended; unless its lab was removed, %s and %s beside it tell why", host.Name, filepath.Join(host.Dir, folder, consoleLog), netnslab.LogName))
 		case errors.Is(err, os.ErrProcessDone):
 			cancel(fmt.Errorf("guest %s: %w", host.Name, errNone))
 		}
@@ -52,14 +52,6 @@ func Exec(ctx context.Context, st *netnslab.State, host netnslab.NodeState, argv
 		err = context.Cause(ctx)
 	}
 	return status, err
-}
-
-// lastWords says where what a guest said is, if its lab is still there.
-func lastWords(dir string) string {
-	if _, err := os.Stat(dir); err != nil {
-		return " with its lab"
-	}
-	return fmt.Sprintf("; what it said is in %s, and QEMU's words in %s", filepath.Join(dir, consoleLog), filepath.Join(dir, netnslab.LogName))
 }
 
 // quoted is a command as a line of sh.
