@@ -41,8 +41,11 @@ const (
 // and an answer may take 4.096 us x 2^20, 4.3 s: at the usual 67 ms what waits behind a pause is sent again.
 var options = []string{"-x", "1", "--tclass=104", "-s", "65536", "-n", fmt.Sprint(messages), "-u", "20"}
 
-// stuckTime is for how long nothing is to move.
-const stuckTime = 3 * time.Second
+// After drainTime what is not in the loop has left a locked fabric; in stuckTime nothing is to move.
+const (
+	drainTime = 500 * time.Millisecond
+	stuckTime = 3 * time.Second
+)
 
 // Options are the settings of a demonstration.
 type Options struct {
@@ -159,17 +162,21 @@ func (d *Demo) run(ctx context.Context) error {
 	programs := make([]Program, len(d.hosts))
 	d.Result.Programs = programs
 	var servers, clients errgroup.Group
+	early, left := context.WithCancelCause(ctx) // until a server ends
+	defer left(nil)
 	for i := range d.hosts {
 		peer := (i + len(d.hosts) - 1) % len(d.hosts)
 		programs[i] = Program{From: d.hosts[i].Name, To: d.hosts[peer].Name}
-		servers.Go(func() (err error) {
-			programs[i].PeerStatus, err = guest.Exec(ctx, d.st, d.hosts[peer], append([]string{program}, options...), io.Discard)
+		servers.Go(func() error {
+			status, err := guest.Exec(ctx, d.st, d.hosts[peer], append([]string{program}, options...), io.Discard)
+			programs[i].PeerStatus = status
+			left(cmp.Or(err, fmt.Errorf("%s in %s ended with exit status %d before anybody connected", program, d.hosts[peer].Name, status)))
 			return err
 		})
 	}
 	for _, h := range d.hosts {
 		// 4853 is the port of perftest, 18515, and 0A a socket that listens.
-		if _, err := guest.Exec(ctx, d.st, h, []string{"sh", "-c", "until grep -q ':4853 .* 0A ' /proc/net/tcp /proc/net/tcp6; do usleep 50000; done"}, io.Discard); err != nil {
+		if _, err := guest.Exec(early, d.st, h, []string{"sh", "-c", "until grep -q ':4853 .* 0A ' /proc/net/tcp /proc/net/tcp6; do usleep 50000; done"}, io.Discard); err != nil {
 			return err
 		}
 	}
@@ -221,6 +228,9 @@ func (d *Demo) lock(ctx context.Context, ended <-chan error) (bool, error) {
 // cure watches the deadlock, has the switches cure it, and waits for the programs to end.
 func (d *Demo) cure(ctx context.Context, ended <-chan error) error {
 	fmt.Fprintf(d.progress, "%s declares a deadlock; no link is down and no program has said a word\n", d.Result.Declarer)
+	if err := timer.Sleep(ctx, drainTime); err != nil {
+		return err
+	}
 	before, err := d.moved(ctx)
 	if err != nil {
 		return err
@@ -238,7 +248,7 @@ func (d *Demo) cure(ctx context.Context, ended <-chan error) error {
 	default:
 	}
 	d.Result.Moved = after - before
-	fmt.Fprintf(d.progress, "%v later: %s moved, the programs hang\nthe switches begin to cure it\n", stuckTime, unit.Count(d.Result.Moved, "lossless frame"))
+	fmt.Fprintf(d.progress, "in %v %s left a switch: the programs hang\nthe switches begin to cure it\n", stuckTime, unit.Count(d.Result.Moved, "lossless frame"))
 	if err := lab.OrdersTo(d.st).Respond(ctx, "cure"); err != nil {
 		return err
 	}
