@@ -39,7 +39,7 @@ func Exec(ctx context.Context, st *netnslab.State, host netnslab.NodeState, argv
 		defer close(gone)
 		switch err := st.Ended(ctx, host.Name, folder); {
 		case err == nil:
-			cancel(fmt.Errorf("guest %s: its machine ended; unless its lab was removed, %s and %s beside it tell why", host.Name, filepath.Join(host.Dir, folder, consoleLog), netnslab.LogName))
+			cancel(fmt.Errorf("guest %s: its machine ended%s", host.Name, lastWords(filepath.Join(host.Dir, folder))))
 		case errors.Is(err, os.ErrProcessDone):
 			cancel(fmt.Errorf("guest %s: %w", host.Name, errNone))
 		}
@@ -52,6 +52,19 @@ func Exec(ctx context.Context, st *netnslab.State, host netnslab.NodeState, argv
 		err = context.Cause(ctx)
 	}
 	return status, err
+}
+
+// lastWords is the end of what a guest and its machine have said, if their lab is still there.
+func lastWords(dir string) string {
+	const most = 400
+	var all strings.Builder
+	for _, name := range []string{consoleLog, netnslab.LogName} {
+		text, _ := os.ReadFile(filepath.Join(dir, name))
+		if text = bytes.TrimSpace(text[max(0, len(text)-most):]); len(text) > 0 {
+			fmt.Fprintf(&all, "; the end of %s:\n%s", filepath.Join(dir, name), text)
+		}
+	}
+	return all.String()
 }
 
 // quoted is a command as a line of sh.

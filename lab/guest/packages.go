@@ -77,7 +77,8 @@ func run(ctx context.Context, dir, name string, args ...string) ([]byte, error) 
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
 	if err != nil {
-		err = fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(problem.String()))
+		first, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
+		err = fmt.Errorf("%s %s: %w: %s", name, args[0], err, first)
 	}
 	return out, err
 }
@@ -99,7 +100,7 @@ func kernel(ctx context.Context) (string, error) {
 // download fetches packages into dir, and says on progress how much that is.
 func download(ctx context.Context, dir string, names []string, progress io.Writer) error {
 	get := append([]string{"download", "-qq", "-o", "APT::Sandbox::User=root"}, names...) // apt's own user could not write there
-	uris, err := run(ctx, dir, "apt-get", append([]string{"--print-uris"}, get...)...)
+	uris, err := run(ctx, dir, "apt-get", append(get, "--print-uris")...)
 	if err != nil {
 		return fmt.Errorf("%w; after `apt-get update` apt may know where the packages are", err)
 	}
