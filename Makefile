@@ -38,7 +38,7 @@ NORACE := ^(TestLinkGoneAndBack|TestOffWhileTheStackMoves)$$
 CASES := 1000
 # What tests use where it is there, and the packages that have it.
 TOOLS := curl=curl ethtool=ethtool ping=iputils-ping tcpdump=tcpdump tshark=tshark scapy=python3-scapy ovs-vswitchd=openvswitch-switch \
-	chromium=chromium iperf3=iperf3 promtool=prometheus slurmctld=slurm-wlm munged=munge parallel=parallel busybox=busybox-static \
+	chromium=chromium iperf3=iperf3 qemu-system-x86_64=qemu-system-x86 promtool=prometheus slurmctld=slurm-wlm munged=munge parallel=parallel busybox=busybox-static \
 	modprobe=kmod lldpcli=lldpd linux.uml=user-mode-linux
 
 # Symbols for debuggers are left out of test binaries: linking takes half the time without them.

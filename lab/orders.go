@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -205,7 +204,7 @@ func (o Orders) configure(change func(*config.Switch)) error {
 		if n.Kind != "switch" || n.Via != nil {
 			continue
 		}
-		path := filepath.Join(n.Dir, configName)
+		path := ConfigPath(n)
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err

@@ -10,6 +10,9 @@ import (
 // ControlPath is the control socket of a node of a lab.
 func ControlPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, ControlName) }
 
+// ConfigPath is the file from which a node of a lab starts.
+func ConfigPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, configName) }
+
 // OpenEvents opens the event logs of the nodes with these names; without names, of all
 // nodes. width is that of the longest name.
 func OpenEvents(st *netnslab.State, names []string) (m *follow.Merger, width int, err error) {

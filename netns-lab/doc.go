@@ -19,7 +19,7 @@
 //   - down.go, lost.go: removal, by the record and without it
 //   - namespace_linux.go, process_linux.go, backlog.go: the three kinds of thing
 //     that can outlive the program, each with its proof of ownership
-//   - control_linux.go, inspect_linux.go, list.go: a lab that runs, all labs
+//   - control_linux.go, program_linux.go, inspect_linux.go, list.go: a lab that runs, all labs
 //   - doctor_linux.go, softnet.go, lateness_linux.go: what the machine lacks, frames it lost,
 //     and how late its processes are
 //

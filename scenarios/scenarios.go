@@ -17,6 +17,11 @@ var FS embed.FS
 //go:embed nic/two-switches.yaml
 var NIC []byte
 
+// RDMARing is a lab for RDMA programs in guests, which lock it.
+//
+//go:embed nic/rdma-ring.yaml
+var RDMARing []byte
+
 // stage is a fabric for failures by hand, of which nothing is expected by itself.
 //
 //go:embed stage/stage.yaml

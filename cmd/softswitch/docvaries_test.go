@@ -102,6 +102,7 @@ var varying = []varies{
 	{command: typed(`tshark .*captures/`), tool: "tshark", lines: matching(`^Class Based Flow Control `)},
 
 	{command: typed(`demo nic$`), tool: "iperf3", masks: figuresOfRun, lines: matching(`^h[12] +[0-9]`, `^iperf3:`, `^ping:`, `^fabric:`, `^pauses:`)},
+	{command: typed(`demo rdma `), tool: qemu, masks: figuresOfRun, lines: matching(`^guest h`, ` declares a deadlock; `, `^h[123] +[0-9]`, `^deadlock: `)},
 	{command: typed(`nic show$`), masks: []mask{columns}, lines: matching(`^h[12] +[0-9]`)},
 	{command: typed(`iperf3 -c`), tool: "iperf3", lines: matching(`^\[ +\d\] `)},
 	{command: typed(`iperf3`), tool: "iperf3"},

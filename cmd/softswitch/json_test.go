@@ -50,6 +50,11 @@ lab start
 lab stop
 lab storm
 lab ui
+lab vm build
+lab vm console
+lab vm exec
+lab vm start
+lab vm stop
 learn
 nic
 nic normal
@@ -98,7 +103,7 @@ var onLab = map[string]string{
 // elsewhere are the commands that make a lab of their own, or need one with more in it: which test reads
 // their JSON.
 var elsewhere = map[string]string{
-	"demo": "TestPause: it prints what lab run does", "demo nic": "TestNICDemo", "lab attack": "TestAttackedFabric", "lab run": "TestPause",
+	"demo": "TestPause: it prints what lab run does", "demo nic": "TestNICDemo", "demo rdma": "TestRDMADemo", "lab attack": "TestAttackedFabric", "lab run": "TestPause",
 	"lab worlds": "none: it takes the time of many runs", "nic show": "TestNICLab",
 	"nic rdma ping": "TestNICRDMA", "nic rdma read": "TestNICRDMA", "nic rdma send": "TestNICRDMA", "nic rdma serve": "TestNICRDMA", "nic rdma write": "TestNICRDMA",
 }

@@ -29,7 +29,7 @@ func root() *cobra.Command {
 Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	})
 	c.Args = nil // cobra suggests a command for an unknown name
-	cli.Grouped(c, "start", "Start here", cli.With(labcmd.Demo(), nodecmd.NICDemo("nic")), learnCommand(), doctorCommand())
+	cli.Grouped(c, "start", "Start here", cli.With(labcmd.Demo(), nodecmd.NICDemo("nic"), labcmd.RDMADemo()), learnCommand(), doctorCommand())
 	cli.Grouped(c, "play", "Play", labcmd.Lab(), simcmd.Sim())
 	cli.Grouped(c, "ask", "Ask", cli.With(checkCommand(), taggerCommand()), simcmd.Cause(), cli.With(simcmd.Compare(), plotCommand()), simcmd.Sweep(), simcmd.Campaign())
 	cli.Grouped(c, "run", "Run nodes", cli.With(nodecmd.Run(), replayCommand()), nodecmd.NIC())

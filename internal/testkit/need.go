@@ -23,6 +23,7 @@ var packages = map[string]string{
 	"munge":            "munged",
 	"procps":           "sysctl",
 	"prometheus":       "promtool",
+	"qemu-system-x86":  "qemu-system-x86_64",
 	"slurm-wlm":        "sbatch slurmctld slurmd",
 	"wireshark-common": "editcap",
 }

@@ -37,7 +37,7 @@ what it created, so that "destroy" removes exactly that, also after a crash.`,
 	cli.Grouped(c, "play", "Play", labRun(name), labWorlds(name))
 	cli.Grouped(c, "traffic", "Traffic", labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name), labResponse(name))
 	cli.Grouped(c, "failures", "Failures", labLink(name, "fail", "down", lab.Orders.Fail), labLink(name, "heal", "up", lab.Orders.Heal), labImpair(name), labKill(name), labRestart(name), labAttack(name))
-	cli.Grouped(c, "look", "Look", labUI(name), labEvents(name), labCapture(name), labExec(name), labShell(name), labMetrics(name))
+	cli.Grouped(c, "look", "Look", labUI(name), labEvents(name), labCapture(name), labExec(name), labShell(name), labVM(name), labMetrics(name))
 	return cli.Group(c, labRelay(), labAgent(), labNodes())
 }
 

@@ -1,0 +1,334 @@
+package rdmademo
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"softswitch/internal/control"
+	"softswitch/internal/progress"
+	"softswitch/internal/timer"
+	"softswitch/lab"
+	"softswitch/lab/guest"
+	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
+	"softswitch/node/observe"
+	"softswitch/play"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/scenarios"
+	"softswitch/unit"
+	"softswitch/view/show"
+	"softswitch/view/ui"
+)
+
+// What each program sends.
+const (
+	messages = 200
+	program  = "ib_write_bw"
+	priority = 3
+)
+
+// options are those of the programs at both ends: GID 1 is the IPv4 one, traffic class 104 is DSCP 26,
+// and an answer may take 4.096 us x 2^20, 4.3 s: at the usual 67 ms what waits behind a pause is sent again.
+var options = []string{"-x", "1", "--tclass=104", "-s", "65536", "-n", fmt.Sprint(messages), "-u", "20"}
+
+// After drainTime what is not in the loop has left a locked fabric; in stuckTime nothing is to move.
+const (
+	drainTime = 500 * time.Millisecond
+	stuckTime = 3 * time.Second
+)
+
+// Options are the settings of a demonstration.
+type Options struct {
+	Name   string // of the lab
+	Page   bool   // shows it in a browser, until ctx ends
+	Listen string // address of the page
+}
+
+// Demo is a lab of three guests, and the result. Its JSON is that of Result.
+type Demo struct {
+	opt      Options
+	progress io.Writer
+	plan     *scenario.Plan
+	st       *netnslab.State
+	hosts    []netnslab.NodeState
+	switches []control.Endpoint
+	nics     []observe.NIC
+	stats    []observe.Switch
+	Result   Result
+}
+
+// MarshalJSON encodes Result.
+func (d *Demo) MarshalJSON() ([]byte, error) { return json.Marshal(d.Result) }
+
+// Result is the result of a demonstration.
+type Result struct {
+	OK       bool      `json:"ok"`
+	Reasons  []string  `json:"reasons"` // why it went wrong
+	Programs []Program `json:"programs"`
+	// Declarer is the switch that declared the deadlock first, and StuckTime for how long it lasted.
+	Declarer  string    `json:"declarer"`
+	StuckTime unit.Time `json:"stuck_time_ns"`
+	// Moved is how many lossless frames left the switches while it was watched, for some seconds.
+	Moved uint64 `json:"moved"`
+	// Dropped is how many frames the cure dropped.
+	Dropped uint64 `json:"cure_dropped"`
+	Fabric  uint64 `json:"lost_in_fabric"`
+}
+
+// Program is a program that sends, and its peer.
+type Program struct {
+	From string `json:"from_host"`
+	To   string `json:"to_host"`
+	// Status and PeerStatus are the exit statuses at both ends.
+	Status     int `json:"exit_status"`
+	PeerStatus int `json:"peer_exit_status"`
+	// Said is the last line of what it said.
+	Said string `json:"said"`
+}
+
+// Play builds a lab, boots its guests, runs the programs and removes the lab.
+func Play(ctx context.Context, opt Options, out io.Writer) (_ *Demo, err error) {
+	if err := errors.Join(netnslab.Allowed(), guest.Check()); err != nil {
+		return nil, err
+	}
+	ctx, out = progress.WhileWatched(ctx, out)
+	d := &Demo{opt: opt, progress: out}
+	if d.plan, err = load.Plan("scenarios/nic/rdma-ring.yaml", scenarios.RDMARing, load.Instead{Detector: "itsy"}); err != nil {
+		return nil, err
+	}
+	if d.plan, _, err = lab.ScaleHeadroom(ctx, d.plan, out); err != nil {
+		return nil, err
+	}
+	var page *ui.Page
+	if opt.Page {
+		if page, err = play.OpenPage(ctx, opt.Name, opt.Listen, out); err != nil {
+			return nil, err
+		}
+		defer page.Close()
+	}
+	desc, err := lab.DescribeHere(d.plan, lab.Options{Name: opt.Name, Instance: time.Now().Format(time.RFC3339Nano)})
+	if err != nil {
+		return nil, err
+	}
+	desc.Passing = true
+	if d.st, err = netnslab.Up(ctx, desc, out); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.st.Remove(out)) }()
+	if err := d.boot(ctx); err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
+	}
+	if opt.Page {
+		if err := page.AwaitViewer(ctx, out); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.run(ctx); err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err) // of a program that was ended it says nothing new
+	}
+	if opt.Page {
+		page.AwaitEnd(ctx, out)
+	}
+	return d, nil
+}
+
+// boot boots the guests.
+func (d *Demo) boot(ctx context.Context) (err error) {
+	if d.hosts, err = lab.PickNICs(d.st, nil); err != nil {
+		return err
+	}
+	switches, err := lab.PickSwitches(d.st, nil)
+	if err != nil {
+		return err
+	}
+	d.switches = lab.Endpoints(switches)
+	return guest.Start(ctx, d.st, d.hosts, d.progress)
+}
+
+// run runs the programs, waits for the deadlock, watches it, and has it cured.
+func (d *Demo) run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	programs := make([]Program, len(d.hosts))
+	d.Result.Programs = programs
+	var servers, clients errgroup.Group
+	early, left := context.WithCancelCause(ctx) // until a server ends
+	defer left(nil)
+	for i := range d.hosts {
+		peer := (i + len(d.hosts) - 1) % len(d.hosts)
+		programs[i] = Program{From: d.hosts[i].Name, To: d.hosts[peer].Name}
+		servers.Go(func() error {
+			status, err := guest.Exec(ctx, d.st, d.hosts[peer], append([]string{program}, options...), io.Discard)
+			programs[i].PeerStatus = status
+			left(cmp.Or(err, fmt.Errorf("%s in %s ended with exit status %d before anybody connected", program, d.hosts[peer].Name, status)))
+			return err
+		})
+	}
+	for _, h := range d.hosts {
+		// 4853 is the port of perftest, 18515, and 0A a socket that listens.
+		if _, err := guest.Exec(early, d.st, h, []string{"sh", "-c", "until grep -q ':4853 .* 0A ' /proc/net/tcp /proc/net/tcp6; do usleep 50000; done"}, io.Discard); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(d.progress, "in the guests %s writes from h1 to h3, from h2 to h1 and from h3 to h2: %s of 64 KiB each, in priority %d\n", program, unit.Count(messages, "message"), priority)
+	for i := range programs {
+		p := &programs[i]
+		to := d.plan.Hosts[(i+len(d.hosts)-1)%len(d.hosts)].Address.IP.String()
+		clients.Go(func() (err error) {
+			var said bytes.Buffer
+			p.Status, err = guest.Exec(ctx, d.st, d.hosts[i], append(append([]string{program}, options...), to), &said)
+			lines := strings.Split(strings.TrimRight(said.String(), "-\n"), "\n")
+			p.Said = lines[len(lines)-1]
+			return err
+		})
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- errors.Join(clients.Wait(), servers.Wait()) }()
+	if locked, err := d.lock(ctx, ended); err != nil {
+		return err
+	} else if locked {
+		if err := d.cure(ctx, ended); err != nil {
+			return err
+		}
+	}
+	return d.judge(ctx)
+}
+
+// lock waits until a switch declares a deadlock, and reports whether one did before the programs ended.
+func (d *Demo) lock(ctx context.Context, ended <-chan error) (bool, error) {
+	for {
+		all, err := control.AskByName(ctx, d.switches, client.Deadlocks)
+		if err != nil {
+			return false, err
+		}
+		for _, e := range d.switches {
+			if all[e.Name].Declared > 0 {
+				d.Result.Declarer = e.Name
+				return true, nil
+			}
+		}
+		select {
+		case err := <-ended:
+			return false, err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// cure watches the deadlock, has the switches cure it, and waits for the programs to end.
+func (d *Demo) cure(ctx context.Context, ended <-chan error) error {
+	fmt.Fprintf(d.progress, "%s declares a deadlock; no link is down and no program has said a word\n", d.Result.Declarer)
+	if err := timer.Sleep(ctx, drainTime); err != nil {
+		return err
+	}
+	before, err := d.moved(ctx)
+	if err != nil {
+		return err
+	}
+	if err := timer.Sleep(ctx, stuckTime); err != nil {
+		return err
+	}
+	after, err := d.moved(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-ended:
+		return errors.Join(err, errors.New("the programs ended in a fabric that was declared to be locked"))
+	default:
+	}
+	d.Result.Moved = after - before
+	fmt.Fprintf(d.progress, "in %v %s left a switch: the programs hang\nthe switches begin to cure it\n", stuckTime, unit.Count(d.Result.Moved, "lossless frame"))
+	if err := lab.OrdersTo(d.st).Respond(ctx, "cure"); err != nil {
+		return err
+	}
+	return <-ended
+}
+
+// moved is how many lossless frames the switches have sent.
+func (d *Demo) moved(ctx context.Context) (frames uint64, err error) {
+	_, stats, err := control.AskAll(ctx, d.switches, client.Stats[observe.Switch])
+	for _, s := range stats {
+		for i := range s.Ports {
+			frames += s.Ports[i].TxFrames[priority]
+		}
+	}
+	return frames, err
+}
+
+// judge asks all nodes, and decides whether it went as it should.
+func (d *Demo) judge(ctx context.Context) (err error) {
+	if _, d.stats, err = control.AskAll(ctx, d.switches, client.Stats[observe.Switch]); err != nil {
+		return err
+	}
+	if _, d.nics, err = control.AskAll(ctx, lab.Endpoints(d.hosts), client.Stats[observe.NIC]); err != nil {
+		return err
+	}
+	all, err := control.AskByName(ctx, d.switches, client.Deadlocks)
+	if err != nil {
+		return err
+	}
+	r := &d.Result
+	for i := range d.stats {
+		lossless, lossy, ring := show.FabricLoss(&d.stats[i])
+		r.Fabric += lossless + lossy + ring
+		for j := range d.stats[i].Ports {
+			p := &d.stats[i].Ports[j]
+			r.Dropped += p.TxDropped[priority] + p.RxDropped[priority]
+		}
+	}
+	lasts := false
+	for _, deadlocks := range all {
+		for _, f := range deadlocks.Findings {
+			lasts = lasts || f.Over == 0
+			r.StuckTime = max(r.StuckTime, f.Over-f.At)
+		}
+	}
+	r.conclude(lasts)
+	return nil
+}
+
+// conclude says what went wrong.
+func (r *Result) conclude(lasts bool) {
+	r.Reasons = []string{}
+	unless := func(ok bool, format string, args ...any) {
+		if !ok {
+			r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
+		}
+	}
+	unless(r.Declarer != "", "the programs ended, and no switch declared a deadlock")
+	unless(r.Moved == 0, "while it was locked, %s left the switches", unit.Count(r.Moved, "lossless frame"))
+	unless(!lasts, "a deadlock lasts")
+	unless(r.Fabric == 0, "lost in the fabric, beside what the cure dropped: %s", unit.Count(r.Fabric, "frame"))
+	for _, p := range r.Programs {
+		unless(p.Status == 0 && p.PeerStatus == 0, "%s from %s to %s: exit status %d, and %d at the far end; it said last: %s", program, p.From, p.To, p.Status, p.PeerStatus, p.Said)
+	}
+	r.OK = len(r.Reasons) == 0
+}
+
+// WriteText writes the result for people.
+func (d *Demo) WriteText(w io.Writer) error {
+	r := &d.Result
+	if err := show.NICs(w, d.nics, d.switches, d.stats); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\ndeadlock: declared by %s, over after %s ms; the cure dropped %s\n", cmp.Or(r.Declarer, "nobody"), show.Milliseconds(r.StuckTime), unit.Count(r.Dropped, "frame"))
+	fmt.Fprintf(w, "programs: %s of 64 KiB each, which are %s packets\n", unit.Count(messages, "message"), show.Thousands(uint64(messages*64)))
+	for _, p := range r.Programs {
+		fmt.Fprintf(w, "          %s from %s to %s: exit status %d, and %d at the far end\n", program, p.From, p.To, p.Status, p.PeerStatus)
+	}
+	for _, why := range r.Reasons {
+		fmt.Fprintln(w, "NOT AS EXPECTED:", why)
+	}
+	return nil
+}
