@@ -74,8 +74,8 @@ func (b *bed) pair(argv ...string) {
 	}
 }
 
-// nics asks the NICs of the lab.
-func (b *bed) nics() (nics map[string]observe.NIC) {
+// nicShow asks the NICs of the lab.
+func (b *bed) nicShow() (nics map[string]observe.NIC) {
 	b.Helper()
 	if err := json.Unmarshal([]byte(b.run(b.command("nic", "show", "--name", b.name, "--json")).stdout), &nics); err != nil {
 		b.Fatal(err)
@@ -108,7 +108,7 @@ func TestGuests(t *testing.T) {
 	if packets, wrong := testkit.ICRCs(t, file); packets < 2*64*messages || wrong != 0 {
 		t.Errorf("scapy sees %d packets, %d with a wrong ICRC", packets, wrong)
 	}
-	nics := b.nics()
+	nics := b.nicShow()
 	if sent, got := nics["h1"].Priorities[3].Sent, nics["h2"].Priorities[3].Received; sent != 64*messages || got != sent {
 		t.Errorf("h1 sent %d packets, and h2 received %d; want %d, a KiB each", sent, got, 64*messages)
 	}
@@ -163,11 +163,11 @@ func TestGuestsLose(t *testing.T) {
 	if naks := b.counter("h2", "out_of_seq_request") + b.counter("h1", "out_of_seq_request"); naks != 0 {
 		t.Errorf("with PFC packets were missed %d times", naks)
 	}
-	if nics := b.nics(); nics["h2"].OnArrival.Lossy != 0 || nics["h2"].Priorities[3].PauseSent == 0 {
+	if nics := b.nicShow(); nics["h2"].OnArrival.Lossy != 0 || nics["h2"].Priorities[3].PauseSent == 0 {
 		t.Errorf("with PFC: h2 lost %+v and sent %d pauses", nics["h2"].OnArrival, nics["h2"].Priorities[3].PauseSent)
 	}
 	b.pair("ib_write_bw", "-x", "1", "--tclass=0", "-s", "65536", "-n", "20")
-	if naks, lost := b.counter("h2", "out_of_seq_request"), b.nics()["h2"].OnArrival.Lossy; naks == 0 || lost == 0 {
+	if naks, lost := b.counter("h2", "out_of_seq_request"), b.nicShow()["h2"].OnArrival.Lossy; naks == 0 || lost == 0 {
 		t.Errorf("without PFC %d packets were lost and missed %d times; want some", lost, naks)
 	}
 }
