@@ -10,7 +10,7 @@
 // (what is used), sonic_fabric.go (links and hosts), sonic_lag.go (links that act as one),
 // sonic_priorities.go (lossless priorities, and how a port tells them), sonic_buffers.go (profiles and pools),
 // sonic_headroom.go (what headroom depends on), sonic_dynamic.go (the headroom that SONiC computes),
-// sonic_egress.go (schedulers, marks and watchdogs), sonic_text.go.
+// sonic_egress.go (schedulers and marks), sonic_watchdog.go, sonic_text.go.
 //
 // Invariants:
 //   - all faults: what is wrong is told at once, with file, table and key;
