@@ -390,7 +390,9 @@ func TestSONiCBadFiles(t *testing.T) {
 		{"{\n\"PORT\": 5}", "core7.json: PORT: it is 5; want an object of rows"},
 		{"{\n\"PORT\": {\"Ethernet0\": []}}", "core7.json: PORT|Ethernet0: it is []; want an object of fields"},
 		{"{}\n{}", "core7.json:2: no config_db.json: something follows behind the object"},
-		{"{\"PORT\": {},\n\n\"PORT\": {}}", "core7.json:3: no config_db.json: "},
+		{"{\"PORT\": {\"Ethernet0\": {\"speed\": \"40000\"}},\n\n\"PORT\": {}}", "core7.json: PORT: it is missing"},
+		{"{\n\"PORT\": {},\n\"PORT\": {\"Ethernet0\": 7", "core7.json:3: no config_db.json: "},
+		{`{"PORT": {` + strings.Repeat(`"x":{},`, 300_000) + `"x":{}}}`, "no config_db.json: more than 200000 keys come more than once"},
 		{`{"PORT": {"Ethernet0": {"speed": ` + strings.Repeat("[", 20_000), "core7.json:1: no config_db.json: "},
 		{`{"PORT": {` + strings.Repeat("!", 1000), "core7.json:1: no config_db.json: "},
 	} {
