@@ -30,6 +30,7 @@ type configDB struct {
 	aliases  map[string]string   // ports by their aliases
 	cables   map[string]string   // by port: its row of CABLE_LENGTH
 	channels map[string]string   // by port: its PortChannel
+	routed   map[string]bool     // ports with an address, where addresses tell of links
 }
 
 // share is the row of a port for some of its eight priorities.
@@ -274,6 +275,7 @@ func (c *configDB) index() {
 	}
 	c.groups, c.queues = c.shares("BUFFER_PG"), c.shares("QUEUE")
 	c.qos, c.aliases, c.cables, c.channels = map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
+	c.routed = map[string]bool{}
 	for _, key := range c.keys("PORTCHANNEL_MEMBER") { // "PortChannel1|Ethernet0"
 		channel, port, _ := strings.Cut(key, "|")
 		c.channels[port] = channel
