@@ -70,7 +70,7 @@ var sonicLedger = ledger{
 	"CABLE_LENGTH": {used: "*"},
 	"PORTCHANNEL": {
 		used: "min_links admin_status",
-		told: reasons{{"members mtu", "PORTCHANNEL_MEMBER has the members, and PORT their mtu"}, {"fallback lacp_key fast_rate system_mac mode tpid", "a LAG of a scenario speaks no LACP"}},
+		told: reasons{{"members members@ mtu", "PORTCHANNEL_MEMBER has the members, and PORT their mtu"}, {"fallback lacp_key fast_rate system_mac mode tpid", "a LAG of a scenario speaks no LACP"}},
 		idle: reasons{{"description", "it is a name"}},
 	},
 	"PORTCHANNEL_MEMBER": {},
