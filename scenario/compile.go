@@ -271,7 +271,7 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	s := config.Switch{
 		Name: n.Name, ID: uint16(n.ID), MTU: p.Scenario.MTU,
 		Trust: p.Scenario.Trust, Sched: p.Scenario.Sched, Buffer: p.Scenario.Buffer, PFC: p.Scenario.PFC,
-		Detector: p.Scenario.Detector, Response: p.Scenario.Response, LLDP: p.Scenario.LLDP,
+		Detector: p.Scenario.Detector, Watchdog: p.Scenario.Watchdog, Response: p.Scenario.Response, LLDP: p.Scenario.LLDP,
 	}
 	for j := range n.Ports {
 		s.Ports = append(s.Ports, p.port(i, j))

@@ -59,6 +59,8 @@ type file struct {
 	NICs []string `yaml:"nics" schema:"host"`
 	// Detector of deadlocks in every switch.
 	Detector string `yaml:"detector" schema:"detector,default=itsy"`
+	// Watchdog is the times of SONiC's PFC watchdog, where that is the detector.
+	Watchdog *config.Watchdog `yaml:"watchdog"`
 	// Response is what a switch does about a declared deadlock.
 	Response string `yaml:"response" schema:"response,default=none"`
 	// Flows are streams of frames between hosts.
@@ -421,6 +423,10 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	if s.LLDP = f.LLDP; s.LLDP != nil {
 		schema.Fill(s.LLDP)
 		config.CheckLLDP(p.Doc, s.LLDP)
+	}
+	if s.Watchdog = f.Watchdog; s.Watchdog != nil {
+		s.Watchdog.Fill()
+		config.CheckWatchdog(p.Doc, s.Watchdog)
 	}
 	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
 	if s.Fabric != nil {

@@ -68,6 +68,7 @@ type Scenario struct {
 	// flows and no events. In a simulation they are silent.
 	NICs     []int
 	Detector string
+	Watchdog *config.Watchdog // the times of SONiC's, where that is the detector; nil: the usual ones
 	Response string
 	// Prevention is how deadlocks are prevented, nil for not at all.
 	Prevention *Prevention

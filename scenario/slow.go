@@ -36,6 +36,9 @@ func (s *Scenario) Slow(n int) (*Scenario, error) {
 	t.Name = fmt.Sprintf("%s (slow %d)", s.Name, n)
 	x.time("duration", &t.Duration)
 	x.pfc(&t.PFC)
+	if s.Watchdog != nil {
+		t.Watchdog = x.watchdog(s.Watchdog)
+	}
 	t.Links = slices.Clone(s.Links)
 	for i := range t.Links {
 		x.link(s.Fabric.Links[i].Name, &t.Links[i])
@@ -113,6 +116,14 @@ func (x *slower) flow(f *Flow) {
 		c.Timeout = &timeout
 		f.RC = &c
 	}
+}
+
+func (x *slower) watchdog(w *config.Watchdog) *config.Watchdog {
+	detection, restoration, poll := *w.Detection, *w.Restoration, *w.Poll
+	x.time("watchdog.detection_time", &detection)
+	x.time("watchdog.restoration_time", &restoration)
+	x.time("watchdog.poll", &poll)
+	return &config.Watchdog{Detection: &detection, Restoration: &restoration, Poll: &poll}
 }
 
 func (x *slower) prevention(v Prevention) *Prevention {

@@ -26,6 +26,7 @@ flows:
 events:
   - {at: 30us, do: flap, link: s1--s2, for: 5us}
   - {at: 100us, do: slow, host: h2, rate: 1Gbit/s, for: 400us}
+watchdog: {detection_time: 900us, poll: 30us}
 duration: 5ms
 expect: {deadlock: true, detected: true, max_latency: 11us}
 expect_for:
@@ -55,6 +56,8 @@ func TestSlow(t *testing.T) {
 	}{
 		{"name", s.Name, "quick (slow 400)"},
 		{"duration", s.Duration, 2000 * ms},
+		{"detection_time", *s.Watchdog.Detection, 360 * ms},
+		{"poll", *s.Watchdog.Poll, 12 * ms},
 		{"link", s.Links[1], LinkSpeed{Rate: 100_000_000, Faults: impair.Faults{Delay: 400 * us, Jitter: 8 * us}}},
 		{"override", s.Links[2], LinkSpeed{Rate: 25_000_000, Faults: impair.Faults{Delay: 1200 * us, Jitter: 8 * us}}},
 		{"rate of A", s.Flows[0].Rate, unit.FlowRate(12_625_000)},

@@ -195,7 +195,7 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
 	}
-	factory = respond.New(factory, policy)
+	factory = respond.New(s.Watchdog.Timed(factory), policy)
 	if opt.Slots == 0 {
 		opt.Slots = 4 << 20
 	}

@@ -32,11 +32,12 @@ func importSONiC() *cobra.Command {
 		Short: "Make a scenario file of SONiC switches",
 		Long: `Convert the configurations of SONiC switches to a scenario file and print it. DIR contains
 the config_db.json of each switch as NAME.json or in a folder NAME; FILE is one such file. DEVICE_NEIGHBOR gives
-the links, CABLE_LENGTH the cables, PORT the speeds and mtu, PORT_QOS_MAP the lossless
-priorities, BUFFER_PG the buffers, QUEUE the schedulers and marks, PFC_WD the watchdog. If SONiC
-computes a port's headroom, so does this for the platforms that it knows; others get what the
-link needs. A neighbour without a file is a host, and so is what is at a port of a VLAN, or
-at any port of a switch alone, that has no DEVICE_NEIGHBOR.
+the links, or, if no file has it, INTERFACE: two switches with addresses of one subnet are
+linked. CABLE_LENGTH gives the cables, PORT the speeds and mtu, PORT_QOS_MAP the lossless
+priorities, BUFFER_PG the buffers, QUEUE the schedulers and marks, PFC_WD the watchdog and its
+times. If SONiC computes a port's headroom, so does this for the platforms that it knows; others
+get what the link needs. A neighbour without a file is a host, and so is what is at a port of a
+VLAN, or at any port of a switch alone, that has no DEVICE_NEIGHBOR.
 
 Both switches of a link must agree on it. Comments at the head of the file list what a
 scenario cannot express, and every field that is not used, with the reason.

@@ -45,7 +45,7 @@ type Config struct {
 	// and at most Restoration.
 	Poll   unit.Time
 	Action Action
-	// Given is whether the times are those of a user, which hold for any number of ports.
+	// Given is whether the times are those of a user, or of a file, which hold for any number of ports.
 	Given bool
 	// Juniper is the watchdog of Junos instead of SONiC's, for which Action is Drop: a
 	// queue is stuck from one poll to the next if a pause is active at the second and

@@ -45,7 +45,7 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, re
 	if d.NamesLoops {
 		wrap = respond.NewChangeable
 	}
-	built := cfg.Build(wrap(d.New, policy), live.Batch, live.Granularity)
+	built := cfg.Build(wrap(cfg.Watchdog.Timed(d.New), policy), live.Batch, live.Granularity)
 	first, err := setKeys(&built, cfg, at)
 	if err != nil {
 		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)

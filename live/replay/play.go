@@ -111,7 +111,7 @@ func (p *player) build(h Header, detectors map[string]detect.Factory, keys auth.
 		if err != nil {
 			return err
 		}
-		built := cfg.Build(respond.New(detectors[cfg.Detector], policy), h.Batch, h.Granularity)
+		built := cfg.Build(respond.New(cfg.Watchdog.Timed(detectors[cfg.Detector]), policy), h.Batch, h.Granularity)
 		built.Delay = h.Delay
 		for _, port := range built.Ports {
 			a := port.Auth

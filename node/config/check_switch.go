@@ -19,6 +19,7 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	checkClasses(d, s)
 	checkPFC(d, s.PFC, s.Ports)
 	CheckLLDP(d, s.LLDP)
+	CheckWatchdog(d, s.Watchdog)
 	warnings = checkBuffer(d, &s.Buffer, CheckMTU(d, "mtu", s.MTU))
 	checkPrevention(d, s)
 	warnings = append(warnings, checkECN(d, s)...)

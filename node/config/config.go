@@ -81,6 +81,8 @@ type Switch struct {
 	Delay unit.Time `yaml:"delay,omitempty" schema:"time,default=0s"`
 	// Detector of deadlocks; default "none".
 	Detector string `yaml:"detector,omitempty" schema:"detector,default=none"`
+	// Watchdog is the times of SONiC's PFC watchdog, where that is the detector.
+	Watchdog *Watchdog `yaml:"watchdog,omitempty"`
 	// Response is what the switch does about a declared deadlock; default "none".
 	Response string `yaml:"response,omitempty" schema:"response,default=none"`
 	Live     Live   `yaml:"live,omitempty"`

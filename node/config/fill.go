@@ -26,6 +26,9 @@ func (s *Switch) Fill() {
 	schema.Fill(s)
 	s.HashSeed = cmp.Or(s.HashSeed, uint32(s.ID))
 	s.PFC.Fill(s.Ports)
+	if s.Watchdog != nil {
+		s.Watchdog.Fill()
+	}
 	if s.TTLBand > 0 {
 		s.Sched = s.Sched.bands(s.PFC.Lossless)
 	}

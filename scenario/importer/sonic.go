@@ -7,17 +7,18 @@
 // host, unless there are files of others and its metadata says that it is a switch.
 //
 // Read in this order: this file (the files, and what comes of them), sonic_read.go (tables), sonic_ledger.go
-// (what is used), sonic_fabric.go (links and hosts), sonic_lag.go (links that act as one),
+// (what is used), sonic_fabric.go (links and hosts), sonic_subnets.go (links that only addresses tell of),
+// sonic_lag.go (links that act as one),
 // sonic_priorities.go (lossless priorities, and how a port tells them), sonic_buffers.go (profiles and pools),
 // sonic_headroom.go (what headroom depends on), sonic_dynamic.go (the headroom that SONiC computes),
-// sonic_egress.go (schedulers, marks and watchdogs), sonic_text.go.
+// sonic_egress.go (schedulers and marks), sonic_watchdog.go, sonic_text.go.
 //
 // Invariants:
 //   - all faults: what is wrong is told at once, with file, table and key;
 //   - two ends: a link is there if both switches say so, with the same speed;
 //   - what a scenario cannot say is a fault, or a comment at its head.
 //
-// What it does not do: it reads no addresses and no routes, which are those of a scenario.
+// What it does not do: it takes over no addresses and no routes; a scenario has its own.
 
 package importer
 

@@ -11,6 +11,7 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
+	"softswitch/unit"
 )
 
 // rack is the files of core7, edge3 below it, and a server at each. Links are of 40 Gbit/s, over cables of 70 m
@@ -147,12 +148,23 @@ func TestSONiCWatchdog(t *testing.T) {
 		}
 		return r
 	}
-	watched("forward").imports(t, "detector: watchdog-forward\n",
-		"# core7 Ethernet0 and 1 more: detection_time of PFC_WD is 450 ms, and that of a scenario's watchdog 200 ms.",
-		"# core7 and 1 more: POLL_INTERVAL of PFC_WD is 150 ms",
+	_, plan := watched("forward").imports(t, "detector: watchdog-forward\nwatchdog: {detection_time: 450ms, restoration_time: 200ms, poll: 150ms}\n",
 		"# core7 Ethernet8 and 1 more: PFC_WD has none")
+	if w := plan.Switches[0].Watchdog; *w.Detection != 450*unit.Millisecond || *w.Poll != 150*unit.Millisecond {
+		t.Errorf("the watchdog of the plan is %s, %s", *w.Detection, *w.Poll)
+	}
+	watched("drop").set("edge3 PFC_WD Ethernet0", "detection_time", "700").set("edge3 PFC_WD Ethernet8", "detection_time", 450).imports(t,
+		"# edge3 Ethernet0: detection_time of PFC_WD is 700 ms: a scenario has one, here that of most ports, 450 ms.",
+		"# edge3 Ethernet8: PFC_WD has no restoration_time, without which SONiC does not end a storm by itself")
+	watched("drop").set("core7 PFC_WD Ethernet0", "detection_time", nil).imports(t,
+		"# core7 Ethernet0: PFC_WD has no detection_time, without which SONiC starts no watchdog.",
+		"# core7 Ethernet0 and 2 more: PFC_WD has none")
+	watched("drop").drop("core7 PFC_WD GLOBAL", "edge3 PFC_WD GLOBAL").imports(t, "restoration_time: 200ms, poll: 100ms}")
+	watched("drop").set("core7 PFC_WD GLOBAL", "POLL_INTERVAL", "300").set("edge3 PFC_WD GLOBAL", "POLL_INTERVAL", "300").imports(t,
+		"# POLL_INTERVAL of PFC_WD is 300 ms, which is longer than another of its times: poll is 200 ms here.", "poll: 200ms}")
 	watched("sing").refused(t, `core7.json: PFC_WD|Ethernet0: action is "sing"; want drop, forward or alert`)
-	watched("drop").set("core7 PFC_WD Ethernet0", "detection_time", "long").refused(t, `detection_time is "long"; want milliseconds`)
+	watched("drop").set("core7 PFC_WD Ethernet0", "detection_time", "long").refused(t, `core7.json: PFC_WD|Ethernet0: detection_time is "long"; want 100 to 5000 (ms)`)
+	watched("drop").set("core7 PFC_WD GLOBAL", "POLL_INTERVAL", "5").refused(t, `core7.json: PFC_WD|GLOBAL: POLL_INTERVAL is "5"; want 100 to 3000 (ms)`)
 }
 
 func TestSONiCSchedulers(t *testing.T) {
@@ -378,7 +390,9 @@ func TestSONiCBadFiles(t *testing.T) {
 		{"{\n\"PORT\": 5}", "core7.json: PORT: it is 5; want an object of rows"},
 		{"{\n\"PORT\": {\"Ethernet0\": []}}", "core7.json: PORT|Ethernet0: it is []; want an object of fields"},
 		{"{}\n{}", "core7.json:2: no config_db.json: something follows behind the object"},
-		{"{\"PORT\": {},\n\n\"PORT\": {}}", "core7.json:3: no config_db.json: "},
+		{"{\"PORT\": {\"Ethernet0\": {\"speed\": \"40000\"}},\n\n\"PORT\": {}}", "core7.json: PORT: it is missing"},
+		{"{\n\"PORT\": {},\n\"PORT\": {\"Ethernet0\": 7", "core7.json:3: no config_db.json: "},
+		{`{"PORT": {` + strings.Repeat(`"x":{},`, 300_000) + `"x":{}}}`, "no config_db.json: more than 200000 keys come more than once"},
 		{`{"PORT": {"Ethernet0": {"speed": ` + strings.Repeat("[", 20_000), "core7.json:1: no config_db.json: "},
 		{`{"PORT": {` + strings.Repeat("!", 1000), "core7.json:1: no config_db.json: "},
 	} {

@@ -17,6 +17,7 @@ type egress struct {
 	ecn      string         // as a scenario has it, "" for none
 	cnp      int            // the priority of CNPs, with ecn
 	detector string         // "" for the default
+	watchdog string         // its times, as a scenario has them, "" without a watchdog
 }
 
 // egress reads the schedulers, the marks and the watchdogs.
@@ -24,7 +25,7 @@ func (r *sonicReader) egress(links []sonicLink, q qos) egress {
 	e := egress{own: map[end]string{}}
 	r.schedulers(links, q, &e)
 	r.marks(links, q, &e)
-	e.detector = r.watchdogs(links)
+	e.detector, e.watchdog = r.watchdogs(links)
 	return e
 }
 
@@ -200,68 +201,4 @@ func (r *sonicReader) mark(c *configDB, name string) string {
 		pmax = 1
 	}
 	return fmt.Sprintf("{kmin: %d, kmax: %d, pmax: %d}", kmin, kmax, pmax)
-}
-
-// watchdogs are the detectors by the action of PFC_WD.
-var watchdogs = map[string]string{"drop": "watchdog", "forward": "watchdog-forward", "alert": "watchdog-alert"}
-
-// Times of the watchdog of a scenario, in ms.
-const watchdogTime = "200"
-
-// watchdogs reads PFC_WD. The detector is that of most ports, "" if none has a watchdog.
-func (r *sonicReader) watchdogs(links []sonicLink) string {
-	var have lists.Groups[string, string]
-	var without []string
-	for _, l := range links {
-		for _, e := range l.ends() {
-			c := e.at
-			if !c.has("PFC_WD", e.port) {
-				without = append(without, e.String())
-				continue
-			}
-			place := quoted("PFC_WD|" + e.port)
-			action := strings.ToLower(c.field("PFC_WD", e.port, "action"))
-			if action == "" {
-				action = "drop" // the default of sonic-net/sonic-swss, orchagent/pfcwdorch.cpp
-			}
-			if watchdogs[action] == "" {
-				r.faultf(c, place, "action is %q; want drop, forward or alert", cut(action))
-				continue
-			}
-			have.Add(watchdogs[action], e.String())
-			for _, f := range []string{"detection_time", "restoration_time"} {
-				r.watchdogTime(e.String(), c, e.port, f)
-			}
-		}
-	}
-	most := usualOf(&have)
-	for _, kind := range have.Keys {
-		for _, at := range have.Of[kind] {
-			if kind != most {
-				r.tellAt(at, "the action of PFC_WD is that of %s: a scenario has one detector, here %s", kind, most)
-			}
-		}
-	}
-	for _, c := range r.configs {
-		r.watchdogTime(c.name, c, "GLOBAL", "POLL_INTERVAL")
-	}
-	if most != "" {
-		r.tell("PFC_WD has a watchdog: detector is %s", most)
-		for _, at := range without {
-			r.tellAt(at, "PFC_WD has none, and a watchdog of a scenario is at all ports")
-		}
-	}
-	return most
-}
-
-// watchdogTime tells of a time of PFC_WD that is not that of a scenario's watchdog.
-func (r *sonicReader) watchdogTime(at string, c *configDB, key, field string) {
-	text := c.field("PFC_WD", key, field)
-	if _, err := strconv.ParseUint(text, 10, 32); text != "" && err != nil {
-		r.faultf(c, quoted("PFC_WD|"+key), "%s is %q; want milliseconds", field, cut(text))
-		return
-	}
-	if text != "" && text != watchdogTime {
-		r.tellAt(at, "%s of PFC_WD is %s ms, and that of a scenario's watchdog %s ms", field, text, watchdogTime)
-	}
 }

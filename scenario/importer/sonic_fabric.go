@@ -46,6 +46,7 @@ const mostNICs = 16
 
 // fabric finds the links that both ends agree about, and the hosts.
 func (r *sonicReader) fabric() (f sonicFabric) {
+	r.subnetLinks()
 	var down, named []string // ports whose links are left out, and all that have one
 	for _, c := range r.configs {
 		for _, port := range r.linked(c) {
@@ -73,7 +74,8 @@ func (r *sonicReader) fabric() (f sonicFabric) {
 }
 
 // linked are the ports of a switch that have a link: those of DEVICE_NEIGHBOR, and those to servers of
-// which it says nothing: members of a VLAN, and of a switch alone all that are up.
+// which it says nothing: members of a VLAN, ports with an address where addresses tell of links, and of a switch
+// alone all that are up.
 func (r *sonicReader) linked(c *configDB) (ports []string) {
 	for _, port := range c.keys("DEVICE_NEIGHBOR") {
 		if !c.has("PORT", port) {
@@ -97,7 +99,7 @@ func (r *sonicReader) linked(c *configDB) (ports []string) {
 	for _, port := range c.keys("PORT") {
 		switch {
 		case c.has("DEVICE_NEIGHBOR", port) || !c.up(port):
-		case members[port] || len(r.configs) == 1:
+		case members[port] || c.routed[port] || len(r.configs) == 1:
 			ports = append(ports, port)
 		default:
 			r.tellAt(end{c, port}.String(), "it is up, and DEVICE_NEIGHBOR has nothing of it: it has no link")
@@ -121,7 +123,7 @@ func (r *sonicReader) refuseNone(links []sonicLink, named, down []string) {
 	case len(down) > 0:
 		r.faultf(first, "PORT", "no link is left: %s; so it is at %d of %d ports with a link, and a port of SONiC is down unless admin_status is \"up\"", down[0], len(down), len(named))
 	case len(r.configs) > 1 && len(r.others("DEVICE_NEIGHBOR")) == 0:
-		r.faultf(first, "DEVICE_NEIGHBOR", "it is missing, as in the other files: nothing says which switch is linked to which")
+		r.faultf(first, "DEVICE_NEIGHBOR", "it is missing, as in the other files, and no two switches have addresses of one subnet in INTERFACE or PORTCHANNEL_INTERFACE: nothing says which switch is linked to which")
 	default:
 		r.faultf(first, "PORT", "no link is left: no port is up, or has a DEVICE_NEIGHBOR")
 	}

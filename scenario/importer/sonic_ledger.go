@@ -17,6 +17,9 @@ const (
 	chassis    = "a switch of a scenario is one chip"
 )
 
+// interfaceFields are the fields of tables whose keys alone are used, for their subnets.
+var interfaceFields = reasons{{"vrf_name vnet_name nat_zone mpls grat_arp proxy_arp ipv6_use_link_local_only static_anycast_gateway mac_addr loopback_action scope family secondary", addresses}}
+
 // sonicLedger is what becomes of each field of a config_db.json: the tables of the YANG models of
 // sonic-net/sonic-buildimage (src/sonic-yang-models/yang-models, commit 086b03bd), and those that files
 // of older releases have.
@@ -67,7 +70,7 @@ var sonicLedger = ledger{
 	"CABLE_LENGTH": {used: "*"},
 	"PORTCHANNEL": {
 		used: "min_links admin_status",
-		told: reasons{{"members mtu", "PORTCHANNEL_MEMBER has the members, and PORT their mtu"}, {"fallback lacp_key fast_rate system_mac mode tpid", "a LAG of a scenario speaks no LACP"}},
+		told: reasons{{"members members@ mtu", "PORTCHANNEL_MEMBER has the members, and PORT their mtu"}, {"fallback lacp_key fast_rate system_mac mode tpid", "a LAG of a scenario speaks no LACP"}},
 		idle: reasons{{"description", "it is a name"}},
 	},
 	"PORTCHANNEL_MEMBER": {},
@@ -139,9 +142,9 @@ var sonicLedger = ledger{
 	"FG_NHG": {lost: "ECMP shares evenly"}, "FG_NHG_MEMBER": {lost: "ECMP shares evenly"}, "FG_NHG_PREFIX": {lost: "ECMP shares evenly"},
 
 	// Addresses and routes.
-	"INTERFACE": {all: addresses}, "LOOPBACK_INTERFACE": {all: addresses}, "PORTCHANNEL_INTERFACE": {all: addresses},
-	"VLAN_INTERFACE": {idle: reasons{{"vrf_name vnet_name nat_zone mpls grat_arp proxy_arp ipv6_use_link_local_only static_anycast_gateway mac_addr loopback_action scope family secondary", addresses}}},
-	"VLAN":           {all: subnets}, "VLAN_SUB_INTERFACE": {lost: "a link has no interfaces of several VLANs"},
+	"INTERFACE": {idle: interfaceFields}, "PORTCHANNEL_INTERFACE": {idle: interfaceFields}, "VLAN_INTERFACE": {idle: interfaceFields},
+	"LOOPBACK_INTERFACE": {all: addresses},
+	"VLAN":               {all: subnets}, "VLAN_SUB_INTERFACE": {lost: "a link has no interfaces of several VLANs"},
 	"MGMT_INTERFACE": {all: management}, "MGMT_PORT": {all: management}, "MGMT_VRF_CONFIG": {all: management},
 	"NEIGH": {all: addresses}, "SAG": {all: addresses}, "VOQ_INBAND_INTERFACE": {all: addresses},
 	"BGP_NEIGHBOR": {idle: reasons{{"asn holdtime keepalive local_addr name nhopself rrclient admin_status peer_group_name local_asn " +
@@ -174,7 +177,7 @@ var sonicLedger = ledger{
 	"TUNNEL": {lost: noTunnels}, "VNET": {lost: noTunnels}, "VNET_ROUTE": {lost: noTunnels}, "VNET_ROUTE_TUNNEL": {lost: noTunnels},
 	"VXLAN_TUNNEL": {lost: noTunnels}, "VXLAN_TUNNEL_MAP": {lost: noTunnels}, "VXLAN_EVPN_NVO": {lost: noTunnels},
 	"NVGRE_TUNNEL": {lost: noTunnels}, "NVGRE_TUNNEL_MAP": {lost: noTunnels}, "SUBNET_DECAP": {lost: noTunnels},
-	"SRV6_MY_LOCATORS": {lost: noTunnels}, "SRV6_MY_SIDS": {lost: noTunnels},
+	"SRV6_MY_LOCATORS": {lost: noTunnels}, "SRV6_MY_SOURCE": {lost: noTunnels}, "SRV6_MY_SIDS": {lost: noTunnels},
 	"ACL_RULE": {lost: noFilters}, "ACL_TABLE": {lost: noFilters}, "ACL_TABLE_TYPE": {lost: noFilters},
 	"NAT_BINDINGS": {lost: noNAT}, "NAT_GLOBAL": {lost: noNAT}, "NAT_POOL": {lost: noNAT}, "STATIC_NAPT": {lost: noNAT}, "STATIC_NAT": {lost: noNAT},
 	"POLICER": {lost: meters}, "PORT_STORM_CONTROL": {lost: noStorms}, "MIRROR_SESSION": {lost: "frames are not mirrored"},

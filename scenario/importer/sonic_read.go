@@ -30,6 +30,7 @@ type configDB struct {
 	aliases  map[string]string   // ports by their aliases
 	cables   map[string]string   // by port: its row of CABLE_LENGTH
 	channels map[string]string   // by port: its PortChannel
+	routed   map[string]bool     // ports with an address, where addresses tell of links
 }
 
 // share is the row of a port for some of its eight priorities.
@@ -41,9 +42,16 @@ const maxFields = 200_000
 // read reads the tables of a file into c and looks all of its fields up in the ledger. False if
 // it is no config_db.json.
 func (r *sonicReader) read(c *configDB, data []byte) bool {
-	d := sonicDecoder{r, c, jsontext.NewDecoder(bytes.NewBuffer(data)), 0}
-	err := d.file()
+	d := sonicDecoder{r: r, c: c, Decoder: newDecoder(data)}
+	twice, err := repeated(d.Decoder, data)
 	if err == nil {
+		d.Decoder, d.stale = newDecoder(data), twice.stale
+		err = d.file()
+	}
+	if err == nil {
+		if len(twice.first) > 0 {
+			r.tellAt(c.file+".json", "it has keys more than once, and the last one counts, as in SONiC: %s", &twice)
+		}
 		return true
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -54,12 +62,14 @@ func (r *sonicReader) read(c *configDB, data []byte) bool {
 		at = wrong.ByteOffset
 	}
 	line := 1 + bytes.Count(data[:min(int(at), len(data))], []byte("\n"))
-	if errors.Is(err, jsontext.ErrDuplicateName) {
-		err = fmt.Errorf("a key is given twice: %w", err)
-	}
 	r.fault(fmt.Errorf("%s.json:%d: no config_db.json: %s", c.file, line, cut(err.Error())))
 	r.broken = true
 	return false
+}
+
+// newDecoder reads JSON as Python's json does, by which SONiC reads: a key may come more than once.
+func newDecoder(data []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true))
 }
 
 // sonicDecoder reads one file.
@@ -67,7 +77,8 @@ type sonicDecoder struct {
 	r *sonicReader
 	c *configDB
 	*jsontext.Decoder
-	fields int // so far
+	stale  map[int64]bool // values that do not count, by the offset behind their key
+	fields int            // so far
 }
 
 // file reads an object of tables. A key with "|" is a row of a table, as Redis has it.
@@ -100,7 +111,11 @@ func (d *sonicDecoder) object(of func(key string) error) error {
 		if err != nil {
 			return err
 		}
-		if err := of(t.String()); err != nil {
+		read := of
+		if d.stale[d.InputOffset()] {
+			read = func(string) error { return d.SkipValue() }
+		}
+		if err := read(t.String()); err != nil {
 			return err
 		}
 	}
@@ -260,6 +275,7 @@ func (c *configDB) index() {
 	}
 	c.groups, c.queues = c.shares("BUFFER_PG"), c.shares("QUEUE")
 	c.qos, c.aliases, c.cables, c.channels = map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
+	c.routed = map[string]bool{}
 	for _, key := range c.keys("PORTCHANNEL_MEMBER") { // "PortChannel1|Ethernet0"
 		channel, port, _ := strings.Cut(key, "|")
 		c.channels[port] = channel

@@ -49,7 +49,7 @@ func (r *sonicReader) text(name string, f sonicFabric, q qos, b buffers, e egres
 		fmt.Fprintf(&s, "congestion: {ecn: %s, cnp_priority: %d}\n", e.ecn, e.cnp)
 	}
 	if e.detector != "" {
-		fmt.Fprintf(&s, "detector: %s\n", e.detector)
+		fmt.Fprintf(&s, "detector: %s\nwatchdog: %s\n", e.detector, e.watchdog)
 	}
 	s.WriteString("\nduration: 1s\n")
 	var codes []string

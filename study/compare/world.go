@@ -75,7 +75,8 @@ const WatchdogNote = `The times of 200 ms by which the watchdogs and SAI's timer
 simulated scenarios. In a simulation the detection time is a tenth of the scenario's
 duration, and the restoration time (Juniper's and SAI's recovery) is the same but no
 shorter than a pause, each of them at most 200 ms. SONiC's watchdogs poll once in a
-detection time and Juniper's twice. Live all times are the defaults.`
+detection time and Juniper's twice. Live all times are the defaults. A scenario with a key
+watchdog has its own for SONiC's, in both.`
 
 // simTimers are the detectors that use such times, for a simulation of s; the watchdogs
 // with action drop.
