@@ -35,18 +35,18 @@ func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.Port
 // this hash; unit.NoPort if there is none.
 func (s *Switch) Way(in unit.Port, dst uint32, c unit.Priority, hash uint32) unit.Port {
 	outs, _ := s.Ways(in, dst, c)
-	return s.Choose(outs, hash)
+	return Choose(s, outs, hash)
 }
 
-// Choose is the port of outs by which a frame leaves if its flow has this hash; unit.NoPort if there is
+// Choose is the port of outs by which a frame leaves s if its flow has this hash; unit.NoPort if there is
 // none.
-func (s *Switch) Choose(outs unit.PortSet, hash uint32) unit.Port {
+func Choose(s *Switch, outs unit.PortSet, hash uint32) unit.Port {
 	return choose(outs, s.cfg.LAGs, hash, s.cfg.HashSeed)
 }
 
-// WaysBy is Ways of a frame that is routed by these ports, or while all of them are down by those of backup,
+// WaysBy is s.Ways of a frame that is routed by these ports, or while all of them are down by those of backup,
 // whatever route the switch has: by what a routing protocol would give it, say.
-func (s *Switch) WaysBy(in unit.Port, ports, backup unit.PortSet) unit.PortSet {
+func WaysBy(s *Switch, in unit.Port, ports, backup unit.PortSet) unit.PortSet {
 	e := fibEntry{active: ports.And(s.up)}
 	if e.active.Empty() {
 		e.active = backup.And(s.up)

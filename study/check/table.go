@@ -1,6 +1,9 @@
 package check
 
-import "softswitch/unit"
+import (
+	"softswitch/dataplane"
+	"softswitch/unit"
+)
 
 // table is what the switches say while nothing fails: a switch is asked again only in cases in which a
 // link of it is down. Clones share it.
@@ -44,7 +47,7 @@ func (c *Checker) ask(n node, d int, to *dest) unit.PortSet {
 	at := c.portOf(n)
 	if g, moved := c.routing.route(at.sw, d); moved {
 		c.did.questions++
-		return c.switches[at.sw].WaysBy(at.n, g.Ports, g.Backup)
+		return dataplane.WaysBy(c.switches[at.sw], at.n, g.Ports, g.Backup)
 	}
 	addr := to.addr
 	if at.sw == to.owner {

@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	"softswitch/dataplane"
 	"softswitch/host"
 	"softswitch/scenario"
 	"softswitch/topo"
@@ -233,10 +234,10 @@ func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []i
 		sw := c.switches[at]
 		outs, flooded := sw.Ways(in, dst, priority)
 		if g, moved := c.routing.route(at, d); moved {
-			outs, flooded = sw.WaysBy(in, g.Ports, g.Backup), false
+			outs, flooded = dataplane.WaysBy(sw, in, g.Ports, g.Backup), false
 		}
 		if !flooded && !outs.Empty() {
-			outs = sw.Choose(outs, hash).Set()
+			outs = dataplane.Choose(sw, outs, hash).Set()
 		}
 		next := node(-1)
 		for ; !outs.Empty(); outs.Pop() {

@@ -26,7 +26,7 @@ type HostNIC struct {
 	Drain unit.Rate `json:"drain_bps"`
 	// Flows are those that leave by it now; Open, Done and GaveUp how many of them are connections in that
 	// state.
-	Flows  int `json:"flows"`
+	Flows  int `json:"flow_count"`
 	Open   int `json:"open"`
 	Done   int `json:"done"`
 	GaveUp int `json:"gave_up"`
