@@ -53,7 +53,7 @@ type keptCycle struct {
 	count      int32
 	seen       int32  // the last case that was counted, + 1
 	failed     uint64 // what fails in its cases, by roles: see merger.kind
-	before     int32 // index in all of the one before with the same hash, + 1
+	before     int32  // index in all of the one before with the same hash, + 1
 }
 
 // maxKinds is how many kinds of failures a merger tells apart, the bits of keptCycle.failed; the last stands for all others.
