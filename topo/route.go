@@ -214,6 +214,34 @@ func (r *Router) takes(s, by int32, l int) bool {
 	return true
 }
 
+// Uniform reports whether the ways by all ports of a switch have the same AS numbers, at every switch and for the
+// subnet last aimed at. Then links that fail change no route but that it lacks them, as long as every switch that
+// has a route keeps a port of it: what a switch announces stays the same, whichever port it is by.
+func (r *Router) Uniform() bool {
+	if r.as == nil {
+		return true
+	}
+	for s, out := range r.out {
+		for _, n := range out {
+			if r.ports[s].Has(n.port) && !r.sameAS(n.node, r.from[s]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sameAS reports whether what two switches announce has the same AS numbers.
+func (r *Router) sameAS(a, b int32) bool {
+	for a != b {
+		if a < 0 || b < 0 || r.as[a] != r.as[b] {
+			return false
+		}
+		a, b = r.from[a], r.from[b]
+	}
+	return true
+}
+
 // backup computes the Backup of switch s.
 func (r *Router) backup(s int) (backup unit.PortSet) {
 	if r.ports[s].Empty() && (r.d[s] > 0 || r.owners == 1) { // an unreachable subnet, or its own alone

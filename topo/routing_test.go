@@ -65,6 +65,39 @@ func slowBGP(f *Fabric, dst int, down []bool, as []int) []unit.PortSet {
 	return ports
 }
 
+// randomRouting gives a fabric IGP or BGP, with the numbers of RFC 7938 or random ones, and returns the numbers.
+func randomRouting(r *rand.Rand, f *Fabric) (as []int) {
+	n := f.Switches()
+	as = make([]int, n)
+	for s := range as {
+		as[s] = s
+	}
+	switch r.IntN(3) {
+	case 0:
+		f.Routing = Routing{Protocol: IGP}
+	case 1:
+		f.Routing = Routing{Protocol: BGP}
+		for _, group := range SharedAS(f) {
+			for _, s := range group {
+				as[s] = group[0]
+			}
+		}
+	default:
+		groups := make([][]int, 1+r.IntN(n))
+		for s := range n {
+			g := r.IntN(len(groups))
+			groups[g] = append(groups[g], s)
+		}
+		f.Routing = Routing{Protocol: BGP, SharedAS: slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 })}
+		for _, group := range f.Routing.SharedAS {
+			for _, s := range group {
+				as[s] = group[0]
+			}
+		}
+	}
+	return as
+}
+
 // TestRoutingAgainstSlowTwin: the routes of IGP and BGP, with any links down, are those of announcements
 // that are told from switch to switch. IGP is a BGP in which each switch has its own number.
 func TestRoutingAgainstSlowTwin(t *testing.T) {
@@ -76,34 +109,7 @@ func TestRoutingAgainstSlowTwin(t *testing.T) {
 		if r.IntN(2) == 0 {
 			f = randomBuilt(t, r)
 		}
-		n := f.Switches()
-		as := make([]int, n)
-		for s := range as {
-			as[s] = s
-		}
-		switch r.IntN(3) {
-		case 0:
-			f.Routing = Routing{Protocol: IGP}
-		case 1:
-			f.Routing = Routing{Protocol: BGP}
-			for _, group := range SharedAS(f) {
-				for _, s := range group {
-					as[s] = group[0]
-				}
-			}
-		default:
-			groups := make([][]int, 1+r.IntN(n))
-			for s := range n {
-				g := r.IntN(len(groups))
-				groups[g] = append(groups[g], s)
-			}
-			f.Routing = Routing{Protocol: BGP, SharedAS: slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 })}
-			for _, group := range f.Routing.SharedAS {
-				for _, s := range group {
-					as[s] = group[0]
-				}
-			}
-		}
+		n, as := f.Switches(), randomRouting(r, f)
 		router := NewRouter(f)
 		down := make([]bool, len(f.Links))
 		for range 3 {
@@ -128,6 +134,60 @@ func TestRoutingAgainstSlowTwin(t *testing.T) {
 	}
 	if refused == 0 {
 		t.Error("every switch reached everything: nothing was refused")
+	}
+}
+
+// TestUniform: where the ways of every switch are uniform, links that fail and leave each switch a port take no more
+// from routes than themselves. Where they are not, such links can change other routes.
+func TestUniform(t *testing.T) {
+	seed := testkit.Seed(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	kept, others := 0, 0
+	for range 400 {
+		f := randomFabric(t, r)
+		if r.IntN(2) == 0 {
+			f = randomBuilt(t, r)
+		}
+		randomRouting(r, f)
+		router := NewRouter(f)
+		for dst := range f.Subnets {
+			router.Aim(dst)
+			uniform := router.Uniform()
+			left := make([]unit.PortSet, f.Switches())
+			for s := range left {
+				left[s] = router.Group(s).Ports
+			}
+			var down []int
+			for range 4 {
+				l := r.IntN(len(f.Links))
+				ends := [2]End{f.Links[l].A, f.Links[l].B}
+				if slices.ContainsFunc(ends[:], func(e End) bool { return e.Node >= len(left) || left[e.Node] == e.Port.Set() }) {
+					continue
+				}
+				for _, e := range ends {
+					left[e.Node].Remove(e.Port)
+				}
+				down = append(down, l)
+				router.SetLink(l, false)
+			}
+			router.Aim(dst)
+			for s, want := range left {
+				switch got := router.Group(s).Ports; {
+				case uniform && got != want:
+					t.Fatalf("%v: %s to subnet %d over %v, down %v: got %b, want %b", f.Routing, f.Nodes[s].Name, dst, f.Links, down, got, want)
+				case uniform && len(down) > 0:
+					kept++
+				case got != want:
+					others++
+				}
+			}
+			for _, l := range down {
+				router.SetLink(l, true)
+			}
+		}
+	}
+	if kept < 1000 || others == 0 {
+		t.Errorf("%d routes that are uniform, %d others that change: too few to tell", kept, others)
 	}
 }
 

@@ -18,7 +18,8 @@
 //
 // Read in this order: Checker (this file), table.go (what switches say while nothing fails), walk.go
 // (where frames can go), cases.go (what fails), check.go (one case), change.go (how little of it is walked
-// again), graph.go (components and shortest cycles), shortest.go (how little of it is searched again),
+// again), routing.go (the routes of a protocol), pairs.go and shifts.go (which two links need no check of the
+// whole fabric), graph.go (components and shortest cycles), shortest.go (how little of it is searched again),
 // merge.go (the cycles of all cases), report.go, explain.go (who takes the turns of a cycle); then ways.go
 // (how a cycle could be closed) and cure.go (which routes make it); last run.go, witness.go and cures.go,
 // which check on all processors, play what was found, and try what breaks it.

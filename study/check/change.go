@@ -43,7 +43,11 @@ func (c *Checker) grow() {
 	c.findTouched()
 	entries := !c.losesEntries()
 	for d := range c.dests {
-		if !entries || c.routing.isMoved(d) || slices.ContainsFunc(c.dests[d].hosts, c.isCut) || !c.growOne(d) {
+		switch {
+		case !entries || slices.ContainsFunc(c.dests[d].hosts, c.isCut):
+			c.walkAnew(d)
+		case c.routing.growsNone(d):
+		case c.routing.isMoved(d) || !c.growOne(d):
 			c.walkAnew(d)
 		}
 	}
@@ -136,12 +140,12 @@ func (c *Checker) growOne(d int) bool {
 // how early they come by a hop.
 func (c *Checker) isDeep(d int) bool { return c.ttl-int(c.table.last[d]) < 2 }
 
-// lose walks those destinations anew whose edges the failures take away behind hops that are down. It
-// reports whether there are any.
+// lose walks those destinations anew whose edges the failures take away behind hops that are down, or by routes
+// that have fewer ports. It reports whether there are any.
 func (c *Checker) lose(k Case) bool {
 	before := c.did.walks
 	for d := range c.dests {
-		if c.change.state[d] != walked && c.loses(k, d, 1) {
+		if c.change.state[d] != walked && (c.routing.isMoved(d) || c.loses(k, d, 1)) {
 			c.walkAnew(d)
 		}
 	}

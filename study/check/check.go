@@ -15,6 +15,7 @@ type Result struct {
 	cycles   []found
 	shortest *shortest // of no failure
 	opened   *opened   // of a link, if neither it nor no failure has a cycle
+	shift    *shift    // of a link, if neither it nor no failure has a cycle, and it adds no edge
 	pairs    *pairs    // of no failure, once all links are known
 	edges    bitset    // all edges of the case: of no failure, and of a single link if it has a cycle
 	flows    map[string]bool
@@ -81,11 +82,21 @@ func (c *Checker) Check(i int) *Result {
 		return r
 	}
 	c.setLinks(k.Links, false)
+	defer c.setLinks(k.Links, true)
 	c.grow()
-	if k.Kind == LinkFailure && c.known.none != nil && !c.known.none.Cyclic {
+	defer c.restore()
+	free := c.known.none != nil && !c.known.none.Cyclic && len(c.supposed) == 0
+	if k.Kind == LinkFailure && free && c.routing == nil {
 		r.opened = c.open(k)
 	}
+	if free && len(c.change.dests) == 0 && len(c.plan.Fabric.LAGs) == 0 { // edges of no failure, some of which are down
+		r.shift = c.shiftOf(k)
+		return r
+	}
 	edges := c.edgesUp()
+	if free && !slices.ContainsFunc(edges, func(e edge) bool { return !c.known.none.edges.has(e) }) {
+		r.shift = c.shiftOf(k)
+	}
 	c.g.build(c, c.oneOfEachLAG(edges))
 	if c.g.comps > 0 && c.lose(k) { // a cycle may come of edges that the failures take away
 		edges = c.edgesUp()
@@ -104,8 +115,6 @@ func (c *Checker) Check(i int) *Result {
 		c.hostCycles(k, r)
 		c.flowCycles(k, r)
 	}
-	c.restore()
-	c.setLinks(k.Links, true)
 	return r
 }
 

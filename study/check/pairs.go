@@ -36,6 +36,8 @@ type hopOf struct {
 
 // pairs is what all links open, and the edges of no failure.
 type pairs struct {
+	shifted *shifted // of a protocol, in place of what follows
+
 	opened []*opened // by index in links, nil for one whose pairs are checked as a whole
 	at     []int32   // by node: its edges are edges[at[n]:at[n+1]]
 	edges  []edge
@@ -92,7 +94,13 @@ func (c *Checker) eachWay(switches []int32, fn func(h hopOf, more unit.PortSet))
 // newPairs prepares the pairs of links, from the results of the cases before them, nil for those that were not
 // checked. It is nil if every pair has to be checked as a whole.
 func (c *Checker) newPairs(first []*Result) *pairs {
-	if first[0].Cyclic || c.group != nil || len(c.plan.Fabric.LAGs) > 0 || len(c.priorities) == 0 || len(c.supposed) > 0 {
+	if first[0].Cyclic || len(c.priorities) == 0 || len(c.supposed) > 0 {
+		return nil
+	}
+	if c.routing != nil {
+		return c.newShifted(first)
+	}
+	if c.group != nil || len(c.plan.Fabric.LAGs) > 0 {
 		return nil
 	}
 	p := &pairs{at: make([]int32, 1, len(c.ports)*len(c.priorities)+1)}
@@ -192,6 +200,9 @@ var nothing = &Result{}
 // checkPair is Check of two links, nil if they have to be checked as a whole.
 func (c *Checker) checkPair(k Case) *Result {
 	p := c.known.pairs
+	if p.shifted != nil {
+		return c.checkShifted(k)
+	}
 	i, _ := slices.BinarySearch(c.links, k.Links[0])
 	j, _ := slices.BinarySearch(c.links, k.Links[1])
 	a, b := p.opened[i], p.opened[j]

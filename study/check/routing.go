@@ -12,12 +12,18 @@ import (
 // the ports that are down. Before it has, frames are dropped that have no port left, which adds no waiting.
 type routing struct {
 	router *topo.Router
-	uses   [][]int32 // by link: the destinations of which a route takes it, or that it leads to
+	uses   [][]int32 // by link: the destinations of which a route takes it, or that it leads to, ascending
 	static map[[2]int][]*scenario.Override
+	own    []bool // by destination: the file says routes to it
+	odd    []bool // by destination: its routes may change where every switch keeps a port
 
 	moved  []bool    // by destination: some switch has another route
+	fewer  []bool    // by destination that is moved: no switch that frames come to has a port more
 	index  [][]int32 // by destination and switch: index in groups, -1 for the route of no failure
 	groups []topo.Group
+
+	reached []bool // by switch
+	queue   []int32
 }
 
 // newRouting prepares the routing of a plan; it is nil if the switches have no protocol.
@@ -26,25 +32,31 @@ func newRouting(plan *scenario.Plan) *routing {
 	if f.Routing.Protocol == topo.Backups {
 		return nil
 	}
-	r := &routing{uses: make([][]int32, len(f.Links)), static: map[[2]int][]*scenario.Override{}}
+	r := &routing{uses: make([][]int32, len(f.Links)), static: map[[2]int][]*scenario.Override{}, own: make([]bool, len(f.Subnets)), odd: make([]bool, len(f.Subnets))}
 	for i := range plan.Scenario.Routes {
 		o := &plan.Scenario.Routes[i]
 		for _, d := range o.To {
 			r.static[[2]int{o.At, d}] = append(r.static[[2]int{o.At, d}], o)
+			r.own[d], r.odd[d] = true, true
+			r.use(f, o.At, d, o.Ports.Or(o.Backup))
 		}
 	}
-	dests := make([]int, len(f.Subnets))
-	for d := range dests {
-		dests[d] = d
+	r = r.clone(f)
+	for d := range f.Subnets {
 		for _, o := range f.Subnets[d].Owners() {
 			r.use(f, o.Switch, d, o.Ports)
 		}
+		r.router.Aim(d)
+		r.odd[d] = r.odd[d] || !r.router.Uniform()
+		for s := range f.Switches() {
+			r.use(f, s, d, r.router.Group(s).Ports)
+		}
 	}
-	topo.EachGroup(f, dests, func(s, d int, g topo.Group) bool {
-		r.use(f, s, d, g.Ports)
-		return true
-	})
-	return r.clone(f)
+	for l, dests := range r.uses {
+		slices.Sort(dests)
+		r.uses[l] = slices.Compact(dests)
+	}
+	return r
 }
 
 func (r *routing) use(f *topo.Fabric, s, d int, ports unit.PortSet) {
@@ -60,8 +72,9 @@ func (r *routing) clone(f *topo.Fabric) *routing {
 		return nil
 	}
 	return &routing{
-		router: topo.NewRouter(f), uses: r.uses, static: r.static,
-		moved: make([]bool, len(f.Subnets)), index: make([][]int32, len(f.Subnets)),
+		router: topo.NewRouter(f), uses: r.uses, static: r.static, own: r.own, odd: r.odd,
+		moved: make([]bool, len(f.Subnets)), fewer: make([]bool, len(f.Subnets)), index: make([][]int32, len(f.Subnets)),
+		reached: make([]bool, f.Switches()),
 	}
 }
 
@@ -78,7 +91,9 @@ func (c *Checker) converge(links []int) {
 	}
 	slices.Sort(dests)
 	for _, d := range slices.Compact(dests) {
-		c.reroute(int(d))
+		if c.shifts(links, int(d)) {
+			c.reroute(int(d))
+		}
 	}
 	for _, l := range links {
 		r.router.SetLink(l, true)
@@ -104,6 +119,7 @@ func (c *Checker) reroute(d int) {
 		r.index[d][s] = int32(len(r.groups))
 		r.groups = append(r.groups, g)
 	}
+	r.fewer[d] = r.moved[d] && !c.adds(d)
 }
 
 // active are the ports of a route of switch s that serve.
@@ -136,6 +152,9 @@ func (r *routing) heal() {
 
 // isMoved reports whether some switch has another route to destination d than while nothing fails.
 func (r *routing) isMoved(d int) bool { return r != nil && r.moved[d] }
+
+// growsNone reports whether frames for destination d take no edge that they do not take while nothing fails.
+func (r *routing) growsNone(d int) bool { return r != nil && !r.own[d] && (!r.moved[d] || r.fewer[d]) }
 
 // route is the route of switch s to destination d, if it is another than while nothing fails.
 func (r *routing) route(s int32, d int) (g topo.Group, moved bool) {
