@@ -89,6 +89,9 @@ type NodeState struct {
 	Agent []string `json:"agent,omitempty"`
 }
 
+// ConsoleLog is the file, in the folder of a host, of all that came from its guest's serial line.
+const ConsoleLog = "vm/console.log"
+
 // LogPath is where what the node's process says is written.
 func (n NodeState) LogPath() string { return filepath.Join(n.Dir, LogName) }
 

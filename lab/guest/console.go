@@ -17,10 +17,9 @@ import (
 )
 
 // Files of a guest's serial line: where it is reached, and all that came out of it.
-const (
-	consoleSocket = "console.sock"
-	consoleLog    = "console.log"
-)
+const consoleSocket = "console.sock"
+
+var consoleLog = filepath.Base(netnslab.ConsoleLog)
 
 // Leave is the octet, of Ctrl-], that ends Console.
 const Leave = 0x1d

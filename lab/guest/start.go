@@ -23,7 +23,7 @@ import (
 )
 
 // folder is that of a guest in the host's run directory.
-const folder = "vm"
+var folder = filepath.Dir(netnslab.ConsoleLog)
 
 // ports is how many commands a guest runs at a time.
 const ports = 8

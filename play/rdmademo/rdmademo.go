@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,15 @@ const (
 // options are those of the programs at both ends: GID 1 is the IPv4 one, traffic class 104 is DSCP 26,
 // and an answer may take 4.096 us x 2^20, 4.3 s: at the usual 67 ms what waits behind a pause is sent again.
 var options = []string{"-x", "1", "--tclass=104", "-s", "65536", "-n", fmt.Sprint(messages), "-u", "20"}
+
+// onConsole is a script that runs its arguments, and tells on the guest's console what it runs and how that
+// ended.
+const onConsole = `echo "run: $*" >/dev/ttyS0; "$@"; status=$?; echo "$1: exit status $status" >/dev/ttyS0; exit $status`
+
+// command is what a guest runs: the program with the options and these arguments.
+func command(more ...string) []string {
+	return slices.Concat([]string{"sh", "-c", onConsole, "sh", program}, options, more)
+}
 
 // After drainTime what is not in the loop has left a locked fabric; in stuckTime nothing is to move.
 const (
@@ -129,6 +139,7 @@ func Play(ctx context.Context, opt Options, out io.Writer) (_ *Demo, err error) 
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	if opt.Page {
+		fmt.Fprintln(out, "the page shows the consoles of the guests under the drawing")
 		if err := page.AwaitViewer(ctx, out); err != nil {
 			return nil, err
 		}
@@ -168,7 +179,7 @@ func (d *Demo) run(ctx context.Context) error {
 		peer := (i + len(d.hosts) - 1) % len(d.hosts)
 		programs[i] = Program{From: d.hosts[i].Name, To: d.hosts[peer].Name}
 		servers.Go(func() error {
-			status, err := guest.Exec(ctx, d.st, d.hosts[peer], append([]string{program}, options...), io.Discard)
+			status, err := guest.Exec(ctx, d.st, d.hosts[peer], command(), io.Discard)
 			programs[i].PeerStatus = status
 			left(cmp.Or(err, fmt.Errorf("%s in %s ended with exit status %d before anybody connected", program, d.hosts[peer].Name, status)))
 			return err
@@ -186,7 +197,7 @@ func (d *Demo) run(ctx context.Context) error {
 		to := d.plan.Hosts[(i+len(d.hosts)-1)%len(d.hosts)].Address.IP.String()
 		clients.Go(func() (err error) {
 			var said bytes.Buffer
-			p.Status, err = guest.Exec(ctx, d.st, d.hosts[i], append(append([]string{program}, options...), to), &said)
+			p.Status, err = guest.Exec(ctx, d.st, d.hosts[i], command(to), &said)
 			lines := strings.Split(strings.TrimRight(said.String(), "-\n"), "\n")
 			p.Said = lines[len(lines)-1]
 			return err

@@ -10,8 +10,8 @@
 //
 // Read in this order: state.go (what a page is told), wiring.go (the fabric and where it is drawn),
 // model.go (events and counters to states), actions.go (what responses and detectors do), cause.go
-// (why it locked), words.go (a state in one sentence), live.go, slow.go, tail.go and act.go (a
-// running lab, and which of its instants are shown), simulate.go and instants.go (a simulated run,
+// (why it locked), words.go (a state in one sentence), live.go, slow.go, tail.go, console.go and act.go
+// (a running lab, and which of its instants are shown), simulate.go and instants.go (a simulated run,
 // and when it is looked at), stream.go (history and pages), server.go (HTTP), page.go (a page that
 // a command serves), file.go (a page that needs no server), show.go (runs told in acts), page/
 // (what the browser runs).

@@ -281,8 +281,15 @@ func (v *view) look(ctx context.Context, to unit.Time, publish func(State)) erro
 	for _, e := range v.also {
 		v.model.tell(to, e.Kind, "%s", e.Text)
 	}
-	publish(v.model.state(to))
+	publish(v.state(to))
 	return nil
+}
+
+// state is the state at a time, with the consoles of now.
+func (v *view) state(at unit.Time) State {
+	s := v.model.state(at)
+	s.Consoles = v.consoles()
+	return s
 }
 
 // catchUp reads the logs up to now, or until ctx ends. Those of a lab that has run for long come in
@@ -298,7 +305,7 @@ func (v *view) catchUp(ctx context.Context, now unit.Time, publish func(State)) 
 		if t := timer.Now(); t-told >= v.impatience {
 			told = t
 			v.shown.rest(v.truth.Stuck(), publish)
-			st := v.model.state(v.model.now)
+			st := v.state(v.model.now)
 			st.Problem = fmt.Sprintf("the logs are being read: this was %s ago", span(now-v.model.now))
 			publish(st)
 		}

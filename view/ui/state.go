@@ -124,6 +124,8 @@ type State struct {
 	DroppedOf []verdict.DroppedOf `json:"dropped_of,omitempty"`
 	// With is what the switches run now, where it is known.
 	With *With `json:"with,omitempty"`
+	// Consoles are those of guests, in the order of the nodes; a Slow state has none.
+	Consoles []Console `json:"consoles,omitempty"`
 	// Zero is the T at which the scenario started last, 0 before.
 	Zero float64 `json:"zero,omitempty"`
 	// Status is "deadlock", "storm", "cured", "starved", "paused", "flowing" or "idle".
@@ -134,6 +136,12 @@ type State struct {
 	Words string `json:"words"`
 	// Problem is why this state is not to be trusted; "" if it is.
 	Problem string `json:"problem,omitempty"`
+}
+
+// Console is the end of what a guest has said on its serial line.
+type Console struct {
+	Node int    `json:"n"` // the host that it is
+	Text string `json:"text"`
 }
 
 // With is a detector and a response; "several" if switches differ.

@@ -182,7 +182,7 @@ func TestLongLogs(t *testing.T) {
 	}
 	a.append(data)
 	opened := func() *view {
-		v := &view{w: w, truth: oracle.NewState(w.fabric), shown: newSlowMotion(w, 0), logs: []*logTail{{Log: follow.Open(a.path), id: w.ids[0]}}}
+		v := &view{st: &netnslab.State{Name: "none"}, w: w, truth: oracle.NewState(w.fabric), shown: newSlowMotion(w, 0), logs: []*logTail{{Log: follow.Open(a.path), id: w.ids[0]}}}
 		v.model = v.shown.m
 		v.shown.begin()
 		return v

@@ -24,6 +24,7 @@ function draw() {
   drawDetails(s);
   drawMessages(s);
   drawPrice(s);
+  drawConsoles();
 }
 
 function drawLanes(s) {

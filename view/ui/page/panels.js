@@ -155,6 +155,32 @@ function drawMessages(s) {
   $("sums").replaceChildren(...sums(s.sending || []).map(tableRow));
 }
 
+// drawConsoles shows what the guests have said, under the drawing. The states of instants do not tell:
+// the last one that does holds.
+function drawConsoles() {
+  let i = at;
+  while (i > 0 && states[i].slow) i--;
+  const all = states[i].consoles || [], box = $("consoles");
+  box.hidden = !all.length;
+  if (box.childElementCount !== all.length) {
+    box.replaceChildren(...all.map(() => {
+      const figure = html("figure"), pre = html("pre");
+      pre.tabIndex = 0;
+      pre.setAttribute("role", "group"); // so that it has a name
+      figure.append(html("figcaption"), pre);
+      return figure;
+    }));
+  }
+  all.forEach((c, k) => {
+    const [caption, pre] = box.children[k].children, name = `console of ${topo.nodes[c.n].name}`;
+    if (caption.textContent === name && pre.textContent === c.text) return;
+    caption.textContent = name;
+    pre.textContent = c.text;
+    pre.setAttribute("aria-label", name);
+    pre.scrollTop = pre.scrollHeight;
+  });
+}
+
 // share is which part of a flow's frames was dropped, as the verdict has it.
 const share = (d) => (1000 * d.frames < d.of ? "<0.1 %" : `${(Math.floor((1000 * d.frames) / d.of) / 10).toFixed(1)} %`);
 
