@@ -116,6 +116,8 @@ type RC struct {
 	// Retries is how many timeouts in a row the sender bears, 0 to 1000000, or "forever". NICs give up
 	// after 7, and to Linux's rdma_rxe 7 means forever.
 	Retries *Retries `yaml:"retries,omitempty" schema:"number or forever,default=7"`
+
+	Fixed `yaml:",inline"`
 }
 
 // Retries is how many timeouts in a row a connection bears, or Forever.
@@ -168,6 +170,7 @@ type Peer struct {
 	Priority unit.Priority
 	TTL      uint8
 	NIC      unit.Port // by which answers leave, see Flow
+	RC       PeerRC
 }
 
 // Bins is the number of time slots for which arrivals are counted.
@@ -267,8 +270,11 @@ func (c *Config) check() error {
 		if !p.From.Is4() || p.Priority >= unit.Priorities || p.Number > numberMax {
 			return fmt.Errorf("peer of flow %d: %v, priority %d; valid: an IPv4 address, a priority of 0 to %d, and numbers up to %d", p.Number, p.From, p.Priority, unit.Priorities-1, numberMax)
 		}
+		if err := p.RC.check(); err != nil {
+			return fmt.Errorf("peer of flow %d: %w", p.Number, err)
+		}
 	}
-	return nil
+	return c.checkQPNs()
 }
 
 func (c *Config) checkRC(f *Flow) error {
@@ -286,6 +292,9 @@ func (c *Config) checkRC(f *Flow) error {
 		return fmt.Errorf("flow %s: timeout %d ns, %d retries; valid: above 0, 0 or more or %d for ever", f.Name, *k.Timeout, *k.Retries, Forever)
 	case FrameOf(k.PathMTU) > c.MaxFrame:
 		return fmt.Errorf("flow %s: frames of %d bytes; valid: up to %d", f.Name, FrameOf(k.PathMTU), c.MaxFrame)
+	}
+	if err := k.check(); err != nil {
+		return fmt.Errorf("flow %s: %w", f.Name, err)
 	}
 	return nil
 }

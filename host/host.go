@@ -35,8 +35,9 @@ type Host struct {
 	// turn on the wire, without costing its flow its rate: a flow slower than the wire may catch up.
 	patience unit.Time
 
-	requesters map[uint32]int32 // indices of flows, by number
+	requesters map[uint32]int32 // indices of flows, by queue pair
 	responders map[uint32]int32 // and of peers
+	numbers    map[uint32]int32 // and of those, by number of the flow
 	peers      []responder
 
 	receivers map[uint32]int32
@@ -163,7 +164,7 @@ func New(cfg Config) (*Host, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("host %s: %w", cfg.Name, err)
 	}
-	h := &Host{cfg: cfg, receivers: map[uint32]int32{}, requesters: map[uint32]int32{}, responders: map[uint32]int32{}}
+	h := &Host{cfg: cfg, receivers: map[uint32]int32{}, requesters: map[uint32]int32{}, responders: map[uint32]int32{}, numbers: map[uint32]int32{}}
 	if h.pool = cfg.Pool; h.pool == nil {
 		n := (4*cfg.Batch + unit.Priorities) * (1 + len(cfg.More))
 		h.pool = buffer.NewPool(n, n, 0, cfg.SlotBytes)
@@ -178,7 +179,8 @@ func New(cfg Config) (*Host, error) {
 		s := sender{Flow: f}
 		if f.RC != nil {
 			s.rc = h.newRequester(&f)
-			h.requesters[f.Number] = int32(i)
+			qpn, _ := f.RC.QPNs(f.Number)
+			h.requesters[qpn] = int32(i)
 		}
 		h.flows = append(h.flows, s)
 		h.begins[f.Priority] = append(h.begins[f.Priority], int32(i))
@@ -187,8 +189,9 @@ func New(cfg Config) (*Host, error) {
 		slices.SortStableFunc(b, func(x, y int32) int { return cmp.Compare(cfg.Flows[x].Start, cfg.Flows[y].Start) })
 	}
 	for i, p := range cfg.Peers {
-		h.responders[p.Number] = int32(i)
-		h.peers = append(h.peers, responder{Peer: p})
+		_, qpn := p.RC.QPNs(p.Number)
+		h.responders[qpn], h.numbers[p.Number] = int32(i), int32(i)
+		h.peers = append(h.peers, newResponder(p))
 	}
 	h.place()
 	return h, nil
@@ -285,7 +288,7 @@ func (h *Host) SetLink(now unit.Time, p unit.Port, up bool) {
 	n.wire.LinkDown()
 	if up && !h.wasUp && now > 0 {
 		for i := range h.peers {
-			h.peers[i].resp.Forget()
+			h.peers[i].forget()
 		}
 	}
 	if up && !n.wasUp && now > 0 {
@@ -345,7 +348,7 @@ func (h *Host) Receivers() []Received {
 	out := make([]Received, len(h.received))
 	for i := range out {
 		out[i] = h.received[i].Received
-		if k, ok := h.responders[out[i].Number]; ok {
+		if k, ok := h.numbers[out[i].Number]; ok {
 			count := h.peers[k].resp.Count
 			out[i].Packets, out[i].Marked, out[i].CNPs = &count, h.peers[k].marked, h.peers[k].cnps
 		}

@@ -14,6 +14,8 @@ import (
 // requester is the sending side of a flow that is a reliable connection.
 type requester struct {
 	roce.ConnectionConfig
+	fixed Fixed
+	toQPN uint32
 	req   roce.Requester
 	zero  uint64      // frames of the flow before this life of the connection
 	from  unit.Time   // when it began last
@@ -87,6 +89,8 @@ type Messages struct {
 // responder is the receiving side of a connection.
 type responder struct {
 	Peer
+	qpn    uint32 // of the sender
+	memory roce.Memory
 	resp   roce.Responder
 	notes  congestion.Notification
 	marked uint64 // packets that came with Congestion Experienced
@@ -155,15 +159,8 @@ type BadPackets struct {
 	UnknownQP uint64 `json:"unknown_qp"` // of no connection, or from another host than its far end
 }
 
-// Queue pairs: 0 and 1 are the subnet's own (volume 1, 3.5.10), so flow n's are 2n+2 where
-// it goes to, and 2n+3 where it comes from.
+// numberMax is the highest number of a flow whose queue pairs, which Fixed.QPNs chooses, have 24 bits.
 const numberMax = 1<<23 - 3
-
-func responderQP(number uint32) uint32 { return 2*number + 2 }
-func requesterQP(number uint32) uint32 { return 2*number + 3 }
-
-// flowOf is the flow of a queue pair, and which of the two it is.
-func flowOf(qp uint32) (number uint32, requester, ok bool) { return qp/2 - 1, qp&1 != 0, qp >= 2 }
 
 // The ECN field (RFC 3168) of a packet that a switch may mark, ECT(0), and of one that it has.
 const (
@@ -182,7 +179,11 @@ func (h *Host) newRequester(f *Flow) *requester {
 			Shape:  roce.Shape{MTU: k.PathMTU, Message: k.Message, Total: uint64(f.Size)},
 			Window: k.Window, Timeout: *k.Timeout, Retries: int(*k.Retries), AckEvery: roce.AckEvery,
 		},
-		began: make([]unit.Time, k.Window),
+		fixed: k.Fixed, began: make([]unit.Time, k.Window),
+	}
+	_, r.toQPN = k.QPNs(f.Number)
+	if k.oneLife() {
+		r.FirstPSN = new(k.firstPSN())
 	}
 	switch k := h.cfg.Congestion; {
 	case k == nil:
@@ -223,8 +224,45 @@ func (r *requester) begin(at unit.Time) {
 
 // connect begins another life of the connection.
 func (r *requester) connect(s *sender, now unit.Time) {
-	r.req.Connect(roce.Life(now), &r.ConnectionConfig)
+	life := roce.Life(now)
+	if r.fixed.oneLife() {
+		life = 0
+	}
+	r.req.Connect(life, &r.ConnectionConfig)
 	r.zero = s.seq
+}
+
+// address is where the messages of a flow are written.
+func (r *requester) address() uint64 {
+	if r.fixed.Address != nil {
+		return uint64(*r.fixed.Address)
+	}
+	return remoteAddress + uint64(r.req.Life())
+}
+
+// key is the R_Key of flow n.
+func (r *requester) key(n uint32) uint32 {
+	if r.fixed.RKey != nil {
+		return *r.fixed.RKey
+	}
+	return n + 1
+}
+
+// newResponder is the receiving side of a connection before anything came.
+func newResponder(p Peer) responder {
+	r := responder{Peer: p, memory: p.RC.memory()}
+	r.qpn, _ = p.RC.QPNs(p.Number)
+	if p.RC.oneLife() {
+		r.resp.Expect(p.RC.firstPSN())
+	}
+	return r
+}
+
+// forget has a host that was not there before wait for a life of the connection.
+func (r *responder) forget() {
+	if !r.RC.oneLife() {
+		r.resp.Forget()
+	}
 }
 
 // report is what became of the messages, nil of a UDP flow.
@@ -262,8 +300,8 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 	}
 	hd := roce.Header{
 		Opcode: roce.Write(p.First, p.Last), AckReq: p.AckReq, Pad: uint8(-p.Payload & 3),
-		DestQP: responderQP(s.Number), PSN: r.req.PSN(p.Seq),
-		Address: remoteAddress + uint64(r.req.Life()), RKey: s.Number + 1, Length: uint32(p.Length),
+		DestQP: r.toQPN, PSN: r.req.PSN(p.Seq),
+		Address: r.address(), RKey: r.key(s.Number), Length: uint32(p.Length),
 	}
 	tos := DSCP(s.Priority) << 2
 	if k := h.cfg.Congestion; k != nil {
@@ -341,29 +379,25 @@ func (h *Host) receivePacket(n *nic, f *buffer.Frame) {
 	if err != nil {
 		panic("host: a packet that parsed no longer does: " + err.Error())
 	}
-	number, requester, ok := flowOf(hd.DestQP)
+	i, requester := h.requesters[hd.DestQP]
+	k, responder := h.responders[hd.DestQP]
 	switch {
 	case hd.Opcode == roce.ReadRequest || hd.Opcode.IsReadResponse() || hd.Opcode == roce.Datagram:
 		n.count.RC.Malformed++ // of an operation that no flow has
-	case !ok || requester == hd.Opcode.IsData():
-		n.count.RC.UnknownQP++
-	case requester:
-		h.receiveAnswer(n, number, ip.Src(), &hd)
+	case responder && hd.Opcode.IsData() && addr32(h.peers[k].From) == ip.Src():
+		h.receiveRequest(n, f, k, &hd, payload)
+	case requester && !hd.Opcode.IsData() && addr32(h.flows[i].To) == ip.Src():
+		h.receiveAnswer(&h.flows[i], &hd)
 	default:
-		h.receiveRequest(n, f, number, ip.Src(), &hd, payload)
+		n.count.RC.UnknownQP++
 	}
 }
 
 // receiveRequest puts part of a message into the receive buffer, if there is room, and
 // gives it to the responder.
-func (h *Host) receiveRequest(n *nic, f *buffer.Frame, number, from uint32, hd *roce.Header, payload int) {
-	k, ok := h.responders[number]
-	if !ok || addr32(h.peers[k].From) != from {
-		n.count.RC.UnknownQP++
-		return
-	}
+func (h *Host) receiveRequest(n *nic, f *buffer.Frame, k int32, hd *roce.Header, payload int) {
 	p := &h.peers[k]
-	r := h.admit(n, number, f.Info.Priority, f.Len)
+	r := h.admit(n, p.Number, f.Info.Priority, f.Len)
 	if r == nil {
 		return
 	}
@@ -384,6 +418,9 @@ func (h *Host) receiveRequest(n *nic, f *buffer.Frame, number, from uint32, hd *
 // knows reports whether a packet is of the connection's present life. The frames of a life are
 // numbered from 0; those that came before its first have arrived, and are not lost.
 func (h *Host) knows(p *responder, r *receiver, hd *roce.Header) bool {
+	if p.RC.oneLife() {
+		return true
+	}
 	knows, began := p.resp.Knows(hd, roce.Life(hd.Address-remoteAddress))
 	switch {
 	case began:
@@ -415,7 +452,7 @@ func (h *Host) receiveKnown(f *buffer.Frame, p *responder, r *receiver, hd *roce
 		r.Lost -= min(p.early, seq, r.Lost)
 	}
 	p.early = 0
-	if p.resp.Receive(hd, payload) {
+	if p.resp.Receive(hd, payload, &p.memory) {
 		h.took(r, f.Len)
 	}
 }
@@ -425,15 +462,10 @@ func recordOf(f *buffer.Frame, hd *roce.Header) []byte {
 	return f.Data[int(f.Info.L3)+ether.IPv4Len+ether.UDPLen+hd.Opcode.Len():]
 }
 
-// receiveAnswer gives an acknowledgement to the requester.
-func (h *Host) receiveAnswer(n *nic, number, from uint32, hd *roce.Header) {
-	i, ok := h.requesters[number]
-	if !ok || addr32(h.flows[i].To) != from {
-		n.count.RC.UnknownQP++
-		return
-	}
-	r := h.flows[i].rc
-	h.ready.Add(h.flows[i].nic)
+// receiveAnswer gives an acknowledgement to the requester of s.
+func (h *Host) receiveAnswer(s *sender, hd *roce.Header) {
+	r := s.rc
+	h.ready.Add(s.nic)
 	k := h.cfg.Congestion
 	if hd.Opcode == roce.Congestion {
 		r.count.CNPs++
@@ -445,10 +477,10 @@ func (h *Host) receiveAnswer(n *nic, number, from uint32, hd *roce.Header) {
 	was := r.req.Done(&r.ConnectionConfig)
 	news := r.req.Answer(h.now, hd)
 	if r.req.Lost() {
-		r.connect(&h.flows[i], h.now)
+		r.connect(s, h.now)
 		h.tendAt = h.now
 	}
-	if h.over(&h.flows[i]) {
+	if h.over(s) {
 		h.tendAt = h.now
 	}
 	if !news {
@@ -518,7 +550,7 @@ func (h *Host) transmitAnswers(n *nic, fs []*buffer.Frame) (k int) {
 
 // answer builds a packet to the requester of peer p, and sends it.
 func (h *Host) answer(n *nic, f *buffer.Frame, p *responder, c unit.Priority, hd *roce.Header) {
-	hd.DestQP = requesterQP(p.Number)
+	hd.DestQP = p.qpn
 	h.buildPacket(f, n, p.From, p.SrcPort, DSCP(c)<<2, p.TTL, hd, 0)
 	h.seal(f)
 	n.wire.Send(n.Rate.FrameTime(f.Len))

@@ -49,12 +49,12 @@ func connect(t *testing.T, flows ...Flow) *twoHosts {
 	cb.Address, cb.MAC, cb.GatewayMAC = peerIP, gatewayMAC, ownMAC
 	for _, f := range flows {
 		if f.RC != nil {
-			cb.Peers = append(cb.Peers, Peer{Number: f.Number, From: ownIP, SrcPort: f.SrcPort, Priority: f.Priority, TTL: 64})
+			cb.Peers = append(cb.Peers, Peer{Number: f.Number, From: ownIP, SrcPort: f.SrcPort, Priority: f.Priority, TTL: 64, RC: PeerRC{f.RC.Message, f.RC.Fixed}})
 		}
 	}
 	p := &twoHosts{T: t, a: newTestHost(t, ca), b: newTestHost(t, cb), delay: 5 * us}
 	for i := range p.b.peers {
-		p.b.peers[i].resp.Forget() // as a live host, which does not know who was before it
+		p.b.peers[i].forget() // as a live host, which does not know who was before it
 	}
 	p.start()
 	return p
@@ -647,8 +647,8 @@ func FuzzPackets(f *testing.F) {
 		h.run(ms)
 		after := *h.Counters()
 		counted := after.RC != before.RC || after.Other != before.Other
-		n, requester, ok := flowOf(qp & roce.QPMask)
-		mine := ok && n == 1 && (requester && !hd.Opcode.IsData() || !requester && hd.Opcode.IsData())
+		qp &= roce.QPMask
+		mine := qp == 4 && hd.Opcode.IsData() || qp == 5 && !hd.Opcode.IsData()
 		if !mine && !counted {
 			t.Errorf("a packet of another connection is counted nowhere: %+v", hd)
 		}

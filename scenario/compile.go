@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/host"
 	"softswitch/internal/lists"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
@@ -416,9 +417,13 @@ func (p *Plan) hostConfig(i int) config.Host {
 			if n.Shared {
 				answers = unit.NoPort
 			}
-			h.Peers = append(h.Peers, config.Peer{
+			peer := config.Peer{
 				Number: p.Flows[j].Number, From: from, NIC: p.number(f.To, answers), SrcPort: p.Flows[j].SrcPort, Priority: int(f.Priority), TTL: f.TTL,
-			})
+			}
+			if f.RC.Fixed != (host.Fixed{}) {
+				peer.RC = &host.PeerRC{Message: f.RC.Message, Fixed: f.RC.Fixed}
+			}
+			h.Peers = append(h.Peers, peer)
 		}
 	}
 	if k := p.Scenario.Congestion; k != nil && k.Control != "none" && (len(h.Peers) > 0 || slices.ContainsFunc(h.Flows, func(f config.Flow) bool { return f.RC != nil })) {

@@ -442,6 +442,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	s.FloodAll = f.Flood == "all"
 	s.Flows = p.flows(s, f.Flows)
 	p.workloads(s, f.Workload, f.NICs)
+	p.checkQPNs(s)
 	p.place(s)
 	p.silent(s)
 	if f.Prevention != nil {

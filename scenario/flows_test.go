@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"softswitch/host"
 )
 
 // TestSeveralFlows: of one entry come flows from several hosts, and several of a kind,
@@ -117,5 +119,29 @@ duration: 1s
 	}
 	if !slices.Equal(p.Scenario.Warnings, want) {
 		t.Errorf("warnings %q, want %q", p.Scenario.Warnings, want)
+	}
+}
+
+// TestFixedNumbers: the numbers of a connection reach both its ends; one that has none has no key.
+func TestFixedNumbers(t *testing.T) {
+	p := compile(t, "x.yaml", `
+name: x
+topology: {switches: [s1], hosts: [a, b], links: [a--s1, s1--b], rate: 1Gbit/s}
+flows:
+  - {name: A, from: a, to: b, transport: rc}
+  - {name: B, from: a, to: b, transport: rc, rc: {message: 4096, qpn: 0x11, to_qpn: 0x22, psn: 0, r_key: 0xffffffff, address: 0xffffffffffff0000}}
+duration: 1s
+`)
+	checkPlan(t, p)
+	sends, takes := p.Hosts[0].Flows, p.Hosts[1].Peers
+	if sends[0].RC.Fixed != (host.Fixed{}) || takes[0].RC != nil {
+		t.Errorf("A: %+v, %+v", sends[0].RC, takes[0].RC)
+	}
+	k := sends[1].RC.Fixed
+	if *k.QPN != 0x11 || *k.ToQPN != 0x22 || *k.PSN != 0 || *k.RKey != 1<<32-1 || *k.Address != 0xffff_ffff_ffff_0000 {
+		t.Errorf("B sends with %+v", k)
+	}
+	if *takes[1].RC != (host.PeerRC{Message: 4096, Fixed: k}) {
+		t.Errorf("B is taken with %+v", takes[1].RC)
 	}
 }

@@ -111,6 +111,25 @@ func (p *parser) entry(path string, f fileFlow) (flows []Flow) {
 	return flows
 }
 
+// checkQPNs adds the faults of queue pairs that two flows have at a host.
+func (p *parser) checkQPNs(s *Scenario) {
+	if p.fabric == nil {
+		return
+	}
+	at := make([][]config.QPN, len(p.fabric.Nodes))
+	for i, f := range s.Flows {
+		if f.RC == nil {
+			continue
+		}
+		from, to := f.RC.QPNs(uint32(i))
+		at[f.From] = append(at[f.From], config.QPN{Number: from, Path: f.at, Key: ".rc.qpn", Given: f.RC.QPN != nil, Flow: "flow " + f.Name})
+		at[f.To] = append(at[f.To], config.QPN{Number: to, Path: f.at, Key: ".rc.to_qpn", Given: f.RC.ToQPN != nil, Flow: "flow " + f.Name})
+	}
+	for i, qpns := range at {
+		config.CheckQPNs(p.Doc, p.fabric.Nodes[i].Name, qpns)
+	}
+}
+
 // element is the key of element i of a list of which a single element may stand without
 // brackets.
 func (p *parser) element(path string, i int) string {

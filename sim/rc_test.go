@@ -115,6 +115,19 @@ func TestAloneOfManyMessages(t *testing.T) {
 	}
 }
 
+// A connection whose numbers are given takes as long as any other.
+func TestFixedNumbers(t *testing.T) {
+	numbers := "rc: {qpn: 0x11, to_qpn: 0x22, psn: 0xffffff, r_key: 0x1234, address: 0x7f0000001000}"
+	w, p := play(t, line([]string{"1Gbit/s", "1Gbit/s"}, []int{100, 100}, "size: 200000, "+numbers))
+	v, err := w.Run()
+	if err != nil || v.Invalid != "" {
+		t.Fatal(err, v.Invalid)
+	}
+	if m := v.Flows[0].Messages; m.Bytes != 200_000 || m.Completion != p.Alone(0) {
+		t.Errorf("took %d ns, want %d; %+v", m.Completion, p.Alone(0), m)
+	}
+}
+
 // Frames are lost at random on every link, from 0.01 % to 5 %, data and acknowledgements
 // alike: every message is complete once, in order, and what is delivered is what was sent.
 func TestLossyFabric(t *testing.T) {

@@ -103,7 +103,7 @@ func (l *link) unackedMessages() (ms []uint64) {
 }
 
 func (l *link) arrive(f flying) {
-	took := l.resp.Receive(&f.h, f.p.Payload)
+	took := l.resp.Receive(&f.h, f.p.Payload, nil)
 	if want := f.p.Seq == l.wanted; took != want {
 		l.Fatalf("packet %d: taken is %v, want %v: %d is expected", f.p.Seq, took, want, l.wanted)
 	}
@@ -309,7 +309,7 @@ func TestBadAnswers(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	var r Responder
 	take := func(op Opcode, psn uint32) bool {
-		return r.Receive(&Header{Opcode: op, PSN: psn, AckReq: true}, 100)
+		return r.Receive(&Header{Opcode: op, PSN: psn, AckReq: true}, 100, nil)
 	}
 	if !take(WriteFirst, 0) || take(WriteFirst, 1) || r.Count.Invalid != 1 {
 		t.Errorf("a message begins within another: %+v", r)
@@ -333,7 +333,7 @@ func TestBadRequests(t *testing.T) {
 func TestInvalidIsForgotten(t *testing.T) {
 	var r Responder
 	take := func(op Opcode, psn uint32) bool {
-		return r.Receive(&Header{Opcode: op, PSN: psn, AckReq: true}, 100)
+		return r.Receive(&Header{Opcode: op, PSN: psn, AckReq: true}, 100, nil)
 	}
 	for psn := uint32(0); psn < 6; psn += 2 {
 		if !take(WriteFirst, psn) || take(WriteFirst, psn+1) || !take(WriteLast, psn+1) {

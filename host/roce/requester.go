@@ -96,6 +96,8 @@ type ConnectionConfig struct {
 	// AckEvery is how many packets at most are sent without a request for an
 	// acknowledgement.
 	AckEvery int
+	// FirstPSN, unless nil, is that of a connection with one life alone.
+	FirstPSN *uint32
 }
 
 // Forever is a ConnectionConfig.Retries that never ends.
@@ -120,7 +122,9 @@ func (l Life) FirstPSN() uint32 { return uint32(l/1000) & PSNMask }
 // Requester is the sending side of a connection. The zero value has sent nothing.
 type Requester struct {
 	life   Life
+	psn    uint32 // of the first packet of this life
 	first  uint64 // sequence number of the first packet of this life
+	alone  bool   // there is no other life
 	lost   bool   // the responder does not know this life
 	base   uint64 // sequence number of the first packet since Begin
 	acked  uint64 // all below are acknowledged
@@ -163,7 +167,10 @@ func (r *Requester) Connect(life Life, c *ConnectionConfig) {
 	if !r.Finished(c) {
 		r.acked -= (r.acked - r.base) % c.Packets()
 	}
-	r.life, r.first, r.lost = life, r.acked, false
+	r.life, r.psn, r.first, r.lost = life, life.FirstPSN(), r.acked, false
+	if r.alone = c.FirstPSN != nil; r.alone {
+		r.psn = *c.FirstPSN
+	}
 	r.goBack(r.acked)
 }
 
@@ -175,7 +182,7 @@ func (r *Requester) Lost() bool { return r.lost }
 
 // PSN is that of the packet with this sequence number.
 func (r *Requester) PSN(seq uint64) uint32 {
-	return (r.life.FirstPSN() + uint32(seq-r.first)) & PSNMask
+	return (r.psn + uint32(seq-r.first)) & PSNMask
 }
 
 // Close stops further messages from beginning.
@@ -276,7 +283,7 @@ func (r *Requester) Answer(now unit.Time, h *Header) bool {
 	// The sequence number whose PSN is h.PSN and that is next to acked.
 	ahead := int32((h.PSN-r.PSN(r.acked))<<8) >> 8
 	seq := r.acked + uint64(int64(ahead))
-	if h.Syndrome == OperationalError {
+	if h.Syndrome == OperationalError && !r.alone {
 		switch {
 		case ahead < 0 || seq >= r.sent: // about another life
 		case r.acked == r.first: // the first packet was lost

@@ -1,17 +1,20 @@
 package roce
 
+import "cmp"
+
 // Responder is the receiving side of a connection. The zero value has received nothing of life 0.
 type Responder struct {
 	life     Life
+	first    uint32 // PSN of its first packet
 	blank    bool   // it has begun no life
 	stranger uint32 // PSN of a packet of a life that it has not begun, if strange
 	strange  bool
-	expected uint64 // sequence number
-	messages uint64 // that are complete
-	inside   bool   // a message
-	naked    bool   // the packet that is expected was asked for
-	ack, nak bool   // to be answered
-	invalid  bool   // the nak is of a request that was not valid
+	expected uint64   // sequence number
+	messages uint64   // that are complete
+	inside   bool     // a message
+	naked    bool     // the packet that is expected was asked for
+	ack      bool     // to be sent
+	nak      Syndrome // to be sent, 0 for none
 	Count    Received
 }
 
@@ -23,10 +26,33 @@ type Received struct {
 	OutOfOrder uint64 `json:"out_of_order"` // dropped behind a gap
 	Outside    uint64 `json:"outside"`      // dropped: a PSN far from the one expected
 	Invalid    uint64 `json:"invalid"`      // dropped: not what may follow within a message
+	// AccessErrors were dropped: of another R_Key, or an address or length outside of the memory.
+	AccessErrors uint64 `json:"access_errors,omitzero"`
+}
+
+// Memory is what a far end may write to. A nil key or address is any.
+type Memory struct {
+	RKey    *uint32
+	Address *uint64
+	Length  uint64 // in octets from Address on, no bound without one
+}
+
+// takes reports whether the write that begins with h is to this memory.
+func (m *Memory) takes(h *Header) bool {
+	if m.RKey != nil && h.RKey != *m.RKey {
+		return false
+	}
+	n := uint64(h.Length)
+	return m.Address == nil || n <= m.Length && h.Address >= *m.Address && h.Address-*m.Address <= m.Length-n
 }
 
 // Messages is how many are complete.
 func (r *Responder) Messages() uint64 { return r.messages }
+
+// Expect begins a life that is told by no packet, whose first packet has this PSN.
+func (r *Responder) Expect(psn uint32) {
+	*r = Responder{expected: uint64(psn), first: psn, Count: r.Count}
+}
 
 // Forget ends the present life: until another begins nothing is taken.
 func (r *Responder) Forget() { *r = Responder{blank: true, Count: r.Count} }
@@ -40,7 +66,7 @@ func (r *Responder) Knows(h *Header, of Life) (knows, began bool) {
 	case !h.Opcode.hasRETH() && !r.blank, h.Opcode.hasRETH() && of == r.life && !r.blank:
 		return true, false
 	case h.Opcode.hasRETH() && h.PSN == of.FirstPSN():
-		*r = Responder{life: of, expected: uint64(h.PSN), Count: r.Count}
+		*r = Responder{life: of, first: h.PSN, expected: uint64(h.PSN), Count: r.Count}
 		return true, true
 	}
 	r.Count.Outside++
@@ -52,7 +78,7 @@ func (r *Responder) Knows(h *Header, of Life) (knows, began bool) {
 // the one expected.
 func (r *Responder) Number(h *Header) (n uint64, ok bool) {
 	ahead := int64(int32((h.PSN-uint32(r.expected))<<8) >> 8)
-	first := int64(r.life.FirstPSN())
+	first := int64(r.first)
 	at := int64(r.expected) + ahead
 	if ahead > outstanding || ahead < -outstanding || at < first {
 		return 0, false
@@ -60,9 +86,10 @@ func (r *Responder) Number(h *Header) (n uint64, ok bool) {
 	return uint64(at - first), true
 }
 
-// Receive takes a data packet with a payload of this many octets. took says that it was
-// the one expected: its payload is the next of its message.
-func (r *Responder) Receive(h *Header, payload int) (took bool) {
+// Receive takes a data packet with a payload of this many octets, whose message goes to m; nil is
+// memory without bounds. took says that it was the one expected: its payload is the next of its
+// message.
+func (r *Responder) Receive(h *Header, payload int, m *Memory) (took bool) {
 	ahead := int32((h.PSN-uint32(r.expected))<<8) >> 8
 	switch {
 	case ahead > outstanding || ahead < -outstanding:
@@ -71,7 +98,7 @@ func (r *Responder) Receive(h *Header, payload int) (took bool) {
 	case ahead > 0:
 		r.Count.OutOfOrder++
 		if !r.naked {
-			r.naked, r.nak = true, true
+			r.naked, r.nak = true, cmp.Or(r.nak, SequenceError)
 		}
 		return false
 	case ahead < 0:
@@ -80,7 +107,11 @@ func (r *Responder) Receive(h *Header, payload int) (took bool) {
 		return false
 	case r.inside == h.Opcode.Begins():
 		r.Count.Invalid++
-		r.invalid, r.nak = true, true
+		r.nak = InvalidError
+		return false
+	case h.Opcode.hasRETH() && m != nil && !m.takes(h):
+		r.Count.AccessErrors++
+		r.naked, r.nak = true, AccessError
 		return false
 	}
 	r.expected++
@@ -90,13 +121,13 @@ func (r *Responder) Receive(h *Header, payload int) (took bool) {
 	if !r.inside {
 		r.messages++
 	}
-	r.naked, r.nak, r.invalid = false, false, false
+	r.naked, r.nak = false, 0
 	r.ack = r.ack || h.AckReq
 	return true
 }
 
 // Owes reports whether there is an answer to send.
-func (r *Responder) Owes() bool { return r.ack || r.nak || r.strange }
+func (r *Responder) Owes() bool { return r.ack || r.nak != 0 || r.strange }
 
 // Answer takes the answer to send now: PSN, syndrome and MSN of an acknowledgement. It
 // speaks of all that was received until now.
@@ -106,12 +137,9 @@ func (r *Responder) Answer() Header {
 		return Header{Opcode: Acknowledge, Syndrome: OperationalError, PSN: r.stranger, MSN: uint32(r.messages) & PSNMask}
 	}
 	h := Header{Opcode: Acknowledge, Syndrome: Acked, PSN: uint32(r.expected-1) & PSNMask, MSN: uint32(r.messages) & PSNMask}
-	if r.nak {
-		h.Syndrome, h.PSN = SequenceError, uint32(r.expected)&PSNMask
-		if r.invalid {
-			h.Syndrome = InvalidError
-		}
+	if r.nak != 0 {
+		h.Syndrome, h.PSN = r.nak, uint32(r.expected)&PSNMask
 	}
-	r.ack, r.nak, r.invalid = false, false, false
+	r.ack, r.nak = false, 0
 	return h
 }

@@ -53,6 +53,7 @@ var kinds = []Kind{
 	{Name: "rate", Pattern: rate, OrZero: true},
 	{Name: "rate or line", Pattern: rate + `|line`},
 	{Name: "share", OrAny: true},
+	{Name: "memory address", Pattern: `0[xX][0-9A-Fa-f]{1,16}|0|[1-9][0-9]{0,19}`, OrAny: true},
 	{Name: "number or forever", Pattern: `[0-9]+|forever`, OrAny: true},
 	{Name: "number or any", Pattern: `[0-9]+|any`, OrAny: true},
 	{Name: "percent", Pattern: `(0*100(\.0{1,2})?|0*[0-9]{1,2}(\.[0-9]{1,2})?)%`},

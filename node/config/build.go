@@ -124,7 +124,11 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 		c.Congestion = h.Congestion.build(c.Rate)
 	}
 	for _, p := range h.Peers {
-		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: p.From.Netip(), SrcPort: p.SrcPort, Priority: unit.Priority(p.Priority), TTL: uint8(p.TTL), NIC: h.nicOf(p.NIC)})
+		peer := host.Peer{Number: p.Number, From: p.From.Netip(), SrcPort: p.SrcPort, Priority: unit.Priority(p.Priority), TTL: uint8(p.TTL), NIC: h.nicOf(p.NIC)}
+		if p.RC != nil {
+			peer.RC = *p.RC
+		}
+		c.Peers = append(c.Peers, peer)
 	}
 	c.Acts = lists.Map(h.Acts, Act.Build)
 	slices.SortStableFunc(c.Acts, func(a, b host.Act) int { return int(a.At - b.At) })

@@ -6,6 +6,7 @@ import (
 
 	"softswitch/host"
 	"softswitch/host/nic"
+	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/unit"
@@ -33,6 +34,7 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	checkStack(d, h)
 	checkFlows(d, h, mtu)
 	checkPeers(d, h)
+	checkQPNs(d, h)
 	checkCongestion(d, h)
 	checkActs(d, h, h.Acts)
 }
@@ -140,6 +142,53 @@ func checkPeers(d *strictyaml.Doc, h *Host) {
 			d.Faultf(path+".from", "%s is the host's own address", p.From)
 		}
 	}
+}
+
+// QPN is a queue pair of a connection at a host.
+type QPN struct {
+	Number uint32
+	Path   string // key path of its flow or peer
+	Key    string // below it
+	Given  bool   // there is such a key; else it is that of the flow's number
+	Flow   string // what to call its flow
+}
+
+// CheckQPNs adds to d the faults of queue pairs at one host that two connections have: at those that
+// are given.
+func CheckQPNs(d *strictyaml.Doc, host string, qpns []QPN) {
+	of := map[uint32]string{}
+	for _, given := range []bool{false, true} {
+		for _, q := range qpns {
+			if q.Given != given {
+				continue
+			}
+			if other, taken := of[q.Number]; !taken {
+				of[q.Number] = q.Flow
+			} else if key := q.Path + q.Key; given && !d.Faulty(key) {
+				d.Faultf(key, "%d is the queue pair of %s at %s already; use another of 2 to %d", q.Number, other, host, roce.QPMask)
+			}
+		}
+	}
+}
+
+// checkQPNs adds the faults of the queue pairs of h.
+func checkQPNs(d *strictyaml.Doc, h *Host) {
+	var qpns []QPN
+	for i, f := range h.Flows {
+		if f.Transport == "rc" {
+			n, _ := f.RC.QPNs(f.Number)
+			qpns = append(qpns, QPN{n, fmt.Sprintf("flows[%d]", i), ".rc.qpn", f.RC.QPN != nil, fmt.Sprintf("flow %d", f.Number)})
+		}
+	}
+	for i, p := range h.Peers {
+		rc := host.PeerRC{}
+		if p.RC != nil {
+			rc = *p.RC
+		}
+		_, n := rc.QPNs(p.Number)
+		qpns = append(qpns, QPN{n, fmt.Sprintf("peers[%d]", i), ".rc.to_qpn", rc.ToQPN != nil, fmt.Sprintf("flow %d", p.Number)})
+	}
+	CheckQPNs(d, h.Name, qpns)
 }
 
 func checkActs(d *strictyaml.Doc, h *Host, acts []Act) {

@@ -365,6 +365,8 @@ type Peer struct {
 	TTL      int       `yaml:"ttl" schema:"1..255,default=64"` // of what answers it
 	// NIC is that by which answers leave; default as of a flow.
 	NIC *int `yaml:"nic,omitempty" schema:"0..15"`
+	// RC is the numbers of its connection that are given, as the far end has them.
+	RC *host.PeerRC `yaml:"rc,omitempty"`
 }
 
 // Act is a misbehaviour of a host, from At on.
