@@ -52,7 +52,7 @@ eth1         5      no              0       0.0            4         6     yes  
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`{"host":"h1","nics":[{"nic":"eth0","up":true,"drain_bps":0,"flows":2,"open":1,"done":0,"gave_up":0,"sent":1234,"sent_bytes":56789,`,
+		`{"host":"h1","nics":[{"nic":"eth0","up":true,"drain_bps":0,"flow_count":2,"open":1,"done":0,"gave_up":0,"sent":1234,"sent_bytes":56789,`,
 		`"priorities":[{"priority":3,"pauses":2,"paused":true,"paused_ns":15000000,"pauses_sent":0,"refreshes_sent":0,"storming":false,"rx_buffer":0},`,
 		`"bad_packets":{"malformed":0,"icrc":8,`,
 	} {
