@@ -22,6 +22,7 @@ func (m *maker) built() {
 	for _, part := range builtParts {
 		if m.one(2) {
 			part(m)
+			m.outlast()
 		}
 	}
 }

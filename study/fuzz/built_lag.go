@@ -87,7 +87,4 @@ func (m *maker) lags() {
 		}
 	}
 	m.headroom() // of links that heal
-	for _, e := range m.Events {
-		m.Duration = max(m.Duration, e.At+e.For+200*m.hop())
-	}
 }

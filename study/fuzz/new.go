@@ -345,6 +345,11 @@ func (m *maker) last() {
 		after = longHops
 	}
 	m.Duration = m.end + after*m.hop() + 6*m.Refresh
+	m.outlast()
+}
+
+// outlast extends the run beyond its events.
+func (m *maker) outlast() {
 	for _, e := range m.Events {
 		m.Duration = max(m.Duration, e.At+e.For+200*m.hop())
 	}
