@@ -15,7 +15,8 @@
 //	         --> Sim, with lab.Timing   ---+--> a row of Worlds' table
 //	         --> Lab, as slow as it needs -'
 //
-// Read in this order: lab.go, show.go (three runs, told in acts); sim.go, pcap.go; worlds.go.
+// Read in this order: lab.go, show.go (three runs, told in acts); sim.go, pcap.go; worlds.go; nics.go (labs for
+// programs, of demonstrations).
 //
 // Invariants: the lab is removed however a run ends, unless Lab was told to keep it; a run whose
 // progress nobody reads any more ends in order; a live run that is not valid does not count.

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -17,15 +16,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"softswitch/internal/control"
 	"softswitch/internal/progress"
 	"softswitch/internal/timer"
 	"softswitch/lab"
-	"softswitch/live"
 	netnslab "softswitch/netns-lab"
-	"softswitch/node/client"
 	"softswitch/node/observe"
-	"softswitch/scenario"
+	"softswitch/play"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/unit"
@@ -44,12 +40,7 @@ const (
 // Demo is a lab of two hosts with NICs, and the result. Its JSON is that of Result.
 type Demo struct {
 	progress io.Writer
-	plan     *scenario.Plan
-	st       *netnslab.State
-	hosts    []control.Endpoint // the sender, the receiver
-	switches []control.Endpoint
-	nics     []observe.NIC
-	stats    []observe.Switch
+	*play.NICLab // its hosts are the sender and the receiver
 	Result   Result
 }
 
@@ -84,32 +75,15 @@ func Play(ctx context.Context, name string, out io.Writer) (_ *Demo, err error) 
 			return nil, fmt.Errorf("%w; install it, on Debian with `apt-get install iperf3 iputils-ping`", err)
 		}
 	}
+	plan, err := load.Plan("scenarios/nic/two-switches.yaml", scenarios.NIC, load.Instead{})
+	if err != nil {
+		return nil, err
+	}
 	d := &Demo{progress: out}
-	if d.plan, err = load.Plan("scenarios/nic/two-switches.yaml", scenarios.NIC, load.Instead{}); err != nil {
+	if d.NICLab, err = play.UpNICs(ctx, plan, name, out); err != nil {
 		return nil, err
 	}
-	if d.plan, _, err = lab.ScaleHeadroom(ctx, d.plan, out); err != nil {
-		return nil, err
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	desc := lab.Describe(d.plan, lab.Options{Name: name, Program: program, Instance: time.Now().Format(time.RFC3339Nano)})
-	desc.Passing = true
-	if d.st, err = netnslab.Up(ctx, desc, out); err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, d.st.Remove(out)) }()
-	hosts, err := lab.PickNICs(d.st, nil)
-	if err != nil {
-		return nil, err
-	}
-	switches, err := lab.Pick(d.st, nil, "switch")
-	if err != nil {
-		return nil, err
-	}
-	d.hosts, d.switches = lab.Endpoints(hosts), lab.Endpoints(switches)
+	defer func() { err = errors.Join(err, d.State.Remove(out)) }()
 	if err := d.programs(ctx); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err) // of a program that was ended it says nothing new
 	}
@@ -118,12 +92,12 @@ func Play(ctx context.Context, name string, out io.Writer) (_ *Demo, err error) 
 
 // programs runs iperf3 and ping.
 func (d *Demo) programs(ctx context.Context) error {
-	to := d.plan.Hosts[1].Address.IP.String()
-	if err := lab.OrdersTo(d.st).Slow(ctx, demoDrain, d.hosts[1].Name); err != nil {
+	to := d.Plan.Hosts[1].Address.IP.String()
+	if err := lab.OrdersTo(d.State).Slow(ctx, demoDrain, d.Hosts[1].Name); err != nil {
 		return err
 	}
 	fmt.Fprintf(d.progress, "%s takes %s only; in %s iperf3 sends it %sbit/s of UDP in priority %d for %d s, and ping runs in priority 0\n",
-		d.hosts[1].Name, demoDrain, d.hosts[0].Name, demoOffered, demoPriority, demoSeconds)
+		d.Hosts[1].Name, demoDrain, d.Hosts[0].Name, demoOffered, demoPriority, demoSeconds)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	server, err := d.serve(ctx)
@@ -159,7 +133,7 @@ func (d *Demo) serve(ctx context.Context) (<-chan error, error) {
 	done := make(chan error, 1)
 	said, says := io.Pipe()
 	go func() {
-		code, err := d.st.Exec(ctx, d.hosts[1].Name, []string{"iperf3", "-s", "-1", "--forceflush"}, netnslab.Stdio{Out: says, Err: says})
+		code, err := d.State.Exec(ctx, d.Hosts[1].Name, []string{"iperf3", "-s", "-1", "--forceflush"}, netnslab.Stdio{Out: says, Err: says})
 		if err == nil && code != 0 {
 			err = fmt.Errorf("iperf3 -s: exit status %d", code)
 		}
@@ -181,7 +155,7 @@ func (d *Demo) serve(ctx context.Context) (<-chan error, error) {
 // exec runs a program in the sender and returns its output; it is an error if it fails.
 func (d *Demo) exec(ctx context.Context, argv ...string) ([]byte, error) {
 	var out, problem bytes.Buffer
-	code, err := d.st.Exec(ctx, d.hosts[0].Name, argv, netnslab.Stdio{Out: &out, Err: &problem})
+	code, err := d.State.Exec(ctx, d.Hosts[0].Name, argv, netnslab.Stdio{Out: &out, Err: &problem})
 	if err == nil && code != 0 {
 		err = fmt.Errorf("%s: exit status %d: %s%s", strings.Join(argv, " "), code, &problem, &out)
 	}
@@ -190,20 +164,16 @@ func (d *Demo) exec(ctx context.Context, argv ...string) ([]byte, error) {
 
 // judge waits for frames in transit, and asks all nodes.
 func (d *Demo) judge(ctx context.Context) error {
-	if err := lab.OrdersTo(d.st).Normal(ctx, d.hosts[1].Name); err != nil {
+	if err := lab.OrdersTo(d.State).Normal(ctx, d.Hosts[1].Name); err != nil {
 		return err
 	}
 	late := time.Now().Add(drainPatience)
 	for {
-		var err error
-		if _, d.nics, err = control.AskAll(ctx, d.hosts, client.Stats[observe.NIC]); err != nil {
-			return err
-		}
-		if _, d.stats, err = control.AskAll(ctx, d.switches, client.Stats[observe.Switch]); err != nil {
+		if err := d.Ask(ctx); err != nil {
 			return err
 		}
 		d.sum()
-		if d.Result.OnWire == d.Result.Arrived+d.Result.Fabric && d.nics[0].Priorities[demoPriority].Send.Bytes == 0 || time.Now().After(late) {
+		if d.Result.OnWire == d.Result.Arrived+d.Result.Fabric && d.NICs[0].Priorities[demoPriority].Send.Bytes == 0 || time.Now().After(late) {
 			break
 		}
 		if err := timer.Sleep(ctx, 10*time.Millisecond); err != nil {
@@ -217,19 +187,11 @@ func (d *Demo) judge(ctx context.Context) error {
 // sum fills in the result from the answers of the nodes.
 func (d *Demo) sum() {
 	r := &d.Result
-	from, to := &d.nics[0].Priorities[demoPriority], &d.nics[1].Priorities[demoPriority]
+	from, to := &d.NICs[0].Priorities[demoPriority], &d.NICs[1].Priorities[demoPriority]
 	r.OnWire, r.Arrived = from.Sent, to.Received
-	r.Pauses, r.PausedTime = from.Pause.Count, from.Pause.Total(from.Paused, d.nics[0].At)
-	r.Sender, r.Receiver = d.nics[0].InHost, d.nics[1].InHost
-	r.Fabric = 0
-	for i := range d.stats {
-		lossless, lossy, ring := show.FabricLoss(&d.stats[i])
-		r.Fabric += lossless + lossy + ring
-	}
-	for i := range d.nics {
-		l := d.nics[i].OnArrival
-		r.Fabric += l.Lossless + l.Lossy + l.Ring
-	}
+	r.Pauses, r.PausedTime = from.Pause.Count, from.Pause.Total(from.Paused, d.NICs[0].At)
+	r.Sender, r.Receiver = d.NICs[0].InHost, d.NICs[1].InHost
+	r.Fabric = d.Lost()
 }
 
 // conclude decides whether it went as it should.
@@ -243,53 +205,27 @@ func (d *Demo) conclude() {
 	}
 	unless(r.Fabric == 0, "lost in the fabric: %s", unit.Count(r.Fabric, "frame"))
 	unless(r.OnWire == r.Arrived, "%s went onto the wire, and %d arrived", unit.Count(r.OnWire, "frame"), r.Arrived)
-	unless(r.OnWire > 0 && r.Pauses > 0, "no pause reached the NIC of %s", d.hosts[0].Name)
-	unless(r.Sender.SendQueue > 0, "the send queue of %s was never full", d.hosts[0].Name)
+	unless(r.OnWire > 0 && r.Pauses > 0, "no pause reached the NIC of %s", d.Hosts[0].Name)
+	unless(r.Sender.SendQueue > 0, "the send queue of %s was never full", d.Hosts[0].Name)
 	unless(uint64(r.Iperf.Lost) <= r.Sender.Sum()+r.Receiver.Sum()+r.Fabric, "iperf3 misses %d datagrams, and %d are accounted for", r.Iperf.Lost, r.Sender.Sum()+r.Receiver.Sum()+r.Fabric)
 	unless(r.Ping.Received == r.Ping.Sent, "ping: %d of %d came back", r.Ping.Received, r.Ping.Sent)
 	r.OK = len(r.Reasons) == 0
-	if late, lasts := d.lateness(), d.headroomLasts(); r.Fabric > 0 && late > lasts {
-		r.Invalid = fmt.Sprintf("the headroom lasts %s ms, and the ends of a link had to wait %s ms for a processor: the machine is too busy", show.Milliseconds(lasts), show.Milliseconds(late))
+	if r.Fabric > 0 {
+		r.Invalid = d.TooBusy()
 	}
-}
-
-// lateness is for how long, at worst, the far end of a link did not stop, as in a run of a
-// scenario: both ends may have missed deadlines, and frames leave in bursts.
-func (d *Demo) lateness() (worst unit.Time) {
-	late := map[string]unit.Time{}
-	for i := range d.stats {
-		late[d.stats[i].Name] = d.stats[i].Lateness
-	}
-	for i := range d.nics {
-		late[d.nics[i].Name] = d.nics[i].Lateness
-	}
-	for _, l := range d.plan.Links {
-		worst = max(worst, late[l.A.Name]+late[l.B.Name])
-	}
-	return worst + live.Granularity
-}
-
-// headroomLasts is how long a link takes to fill the headroom of a priority group, of a switch or of a
-// NIC, whichever is less.
-func (d *Demo) headroomLasts() unit.Time {
-	least := lab.Headroom(d.plan)
-	for _, h := range d.plan.Hosts {
-		least = min(least, h.RxBuffer/4+h.RxSlack)
-	}
-	return d.plan.Links[0].Rate.FrameTime(least)
 }
 
 // WriteText writes the result for people.
 func (d *Demo) WriteText(w io.Writer) error {
 	r := &d.Result
-	if err := show.NICs(w, d.nics, d.switches, d.stats); err != nil {
+	if err := show.NICs(w, d.NICs, d.Switches, d.Stats); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\niperf3: %s datagrams sent, %s of them missed by the receiver, %.1f Mbit/s received\n", show.Thousands(r.Iperf.Sent), show.Thousands(r.Iperf.Lost), r.Iperf.Rate/1e6)
 	fmt.Fprintf(w, "ping:   %d sent, %d received, %s ms there and back on average\n", r.Ping.Sent, r.Ping.Received, r.Ping.Average)
 	fmt.Fprintf(w, "fabric: %s frames onto the wire in priority %d, %s off it, %s lost\n", show.Thousands(r.OnWire), demoPriority, show.Thousands(r.Arrived), show.Thousands(r.Fabric))
 	fmt.Fprintf(w, "pauses: %s reached %s and lasted %s ms in all; %s frames that its programs did not wait to send were dropped there\n",
-		show.Thousands(r.Pauses), d.hosts[0].Name, show.Milliseconds(r.PausedTime), show.Thousands(r.Sender.SendQueue))
+		show.Thousands(r.Pauses), d.Hosts[0].Name, show.Milliseconds(r.PausedTime), show.Thousands(r.Sender.SendQueue))
 	for _, why := range r.Reasons {
 		fmt.Fprintln(w, "NOT AS EXPECTED:", why)
 	}

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/control"
+	netnslab "softswitch/netns-lab"
 	"softswitch/node/observe"
+	"softswitch/play"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/unit"
@@ -55,17 +56,19 @@ func TestNICVerdict(t *testing.T) {
 		{"iperf3 misses 41 datagrams, and 40 are accounted for", func(r *Result) { r.Iperf.Lost = 41 }},
 		{"ping: 4 of 5 came back", func(r *Result) { r.Ping.Received = 4 }},
 	} {
-		d := Demo{plan: plan, hosts: []control.Endpoint{{Name: "h1"}, {Name: "h2"}}, nics: []observe.NIC{{Host: observe.Host{Name: "h1"}}, {Host: observe.Host{Name: "h2"}}}, stats: []observe.Switch{{Name: "s1"}, {Name: "s2"}}, Result: good}
+		d := Demo{Result: good, NICLab: &play.NICLab{
+			Plan: plan, Hosts: []netnslab.NodeState{{Name: "h1"}, {Name: "h2"}}, NICs: []observe.NIC{{Host: observe.Host{Name: "h1"}}, {Host: observe.Host{Name: "h2"}}}, Stats: []observe.Switch{{Name: "s1"}, {Name: "s2"}},
+		}}
 		c.change(&d.Result)
 		d.conclude()
 		if got := strings.Join(d.Result.Reasons, "; "); got != c.want || d.Result.OK != (c.want == "") || d.Result.Invalid != "" {
 			t.Errorf("ok %t, reasons %q, invalid %q; want %q", d.Result.OK, got, d.Result.Invalid, c.want)
 		}
-		d.nics[1].Lateness = 11 * unit.Millisecond // the headroom lasts 12.3 ms
+		d.NICs[1].Lateness = 11 * unit.Millisecond // the headroom lasts 12.3 ms
 		if d.conclude(); d.Result.Invalid != "" {
 			t.Errorf("%s: on a machine that was not too busy invalid is %q", c.want, d.Result.Invalid)
 		}
-		d.stats[1].Lateness = unit.Millisecond
+		d.Stats[1].Lateness = unit.Millisecond
 		d.conclude()
 		if invalid := d.Result.Invalid != ""; invalid != (d.Result.Fabric > 0) {
 			t.Errorf("%s: on a busy machine invalid is %q", c.want, d.Result.Invalid)

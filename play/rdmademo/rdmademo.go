@@ -23,7 +23,6 @@ import (
 	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/play"
-	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/unit"
@@ -66,15 +65,9 @@ type Options struct {
 
 // Demo is a lab of three guests, and the result. Its JSON is that of Result.
 type Demo struct {
-	opt      Options
 	progress io.Writer
-	plan     *scenario.Plan
-	st       *netnslab.State
-	hosts    []netnslab.NodeState
-	switches []control.Endpoint
-	nics     []observe.NIC
-	stats    []observe.Switch
-	Result   Result
+	*play.NICLab
+	Result Result
 }
 
 // MarshalJSON encodes Result.
@@ -84,6 +77,7 @@ func (d *Demo) MarshalJSON() ([]byte, error) { return json.Marshal(d.Result) }
 type Result struct {
 	OK       bool      `json:"ok"`
 	Reasons  []string  `json:"reasons"` // why it went wrong
+	Invalid  string    `json:"invalid"` // why the run proves nothing
 	Programs []Program `json:"programs"`
 	// Declarer is the switch that declared the deadlock first, and StuckTime for how long it lasted.
 	Declarer  string    `json:"declarer"`
@@ -112,13 +106,11 @@ func Play(ctx context.Context, opt Options, out io.Writer) (_ *Demo, err error) 
 		return nil, err
 	}
 	ctx, out = progress.WhileWatched(ctx, out)
-	d := &Demo{opt: opt, progress: out}
-	if d.plan, err = load.Plan("scenarios/nic/rdma-ring.yaml", scenarios.RDMARing, load.Instead{Detector: "itsy"}); err != nil {
+	plan, err := load.Plan("scenarios/nic/rdma-ring.yaml", scenarios.RDMARing, load.Instead{Detector: "itsy"})
+	if err != nil {
 		return nil, err
 	}
-	if d.plan, _, err = lab.ScaleHeadroom(ctx, d.plan, out); err != nil {
-		return nil, err
-	}
+	d := &Demo{progress: out}
 	var page *ui.Page
 	if opt.Page {
 		if page, err = play.OpenPage(ctx, opt.Name, opt.Listen, out); err != nil {
@@ -126,16 +118,11 @@ func Play(ctx context.Context, opt Options, out io.Writer) (_ *Demo, err error) 
 		}
 		defer page.Close()
 	}
-	desc, err := lab.DescribeHere(d.plan, lab.Options{Name: opt.Name, Instance: time.Now().Format(time.RFC3339Nano)})
-	if err != nil {
+	if d.NICLab, err = play.UpNICs(ctx, plan, opt.Name, out); err != nil {
 		return nil, err
 	}
-	desc.Passing = true
-	if d.st, err = netnslab.Up(ctx, desc, out); err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, d.st.Remove(out)) }()
-	if err := d.boot(ctx); err != nil {
+	defer func() { err = errors.Join(err, d.State.Remove(out)) }()
+	if err := guest.Start(ctx, d.State, d.Hosts, out); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	if opt.Page {
@@ -153,51 +140,38 @@ func Play(ctx context.Context, opt Options, out io.Writer) (_ *Demo, err error) 
 	return d, nil
 }
 
-// boot boots the guests.
-func (d *Demo) boot(ctx context.Context) (err error) {
-	if d.hosts, err = lab.PickNICs(d.st, nil); err != nil {
-		return err
-	}
-	switches, err := lab.PickSwitches(d.st, nil)
-	if err != nil {
-		return err
-	}
-	d.switches = lab.Endpoints(switches)
-	return guest.Start(ctx, d.st, d.hosts, d.progress)
-}
-
 // run runs the programs, waits for the deadlock, watches it, and has it cured.
 func (d *Demo) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	programs := make([]Program, len(d.hosts))
+	programs := make([]Program, len(d.Hosts))
 	d.Result.Programs = programs
 	var servers, clients errgroup.Group
 	early, left := context.WithCancelCause(ctx) // until a server ends
 	defer left(nil)
-	for i := range d.hosts {
-		peer := (i + len(d.hosts) - 1) % len(d.hosts)
-		programs[i] = Program{From: d.hosts[i].Name, To: d.hosts[peer].Name}
+	for i := range d.Hosts {
+		peer := (i + len(d.Hosts) - 1) % len(d.Hosts)
+		programs[i] = Program{From: d.Hosts[i].Name, To: d.Hosts[peer].Name}
 		servers.Go(func() error {
-			status, err := guest.Exec(ctx, d.st, d.hosts[peer], command(), io.Discard)
+			status, err := guest.Exec(ctx, d.State, d.Hosts[peer], command(), io.Discard)
 			programs[i].PeerStatus = status
-			left(cmp.Or(err, fmt.Errorf("%s in %s ended with exit status %d before anybody connected", program, d.hosts[peer].Name, status)))
+			left(cmp.Or(err, fmt.Errorf("%s in %s ended with exit status %d before anybody connected", program, d.Hosts[peer].Name, status)))
 			return err
 		})
 	}
-	for _, h := range d.hosts {
+	for _, h := range d.Hosts {
 		// 4853 is the port of perftest, 18515, and 0A a socket that listens.
-		if _, err := guest.Exec(early, d.st, h, []string{"sh", "-c", "until grep -q ':4853 .* 0A ' /proc/net/tcp /proc/net/tcp6; do usleep 50000; done"}, io.Discard); err != nil {
+		if _, err := guest.Exec(early, d.State, h, []string{"sh", "-c", "until grep -q ':4853 .* 0A ' /proc/net/tcp /proc/net/tcp6; do usleep 50000; done"}, io.Discard); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(d.progress, "in the guests %s writes from h1 to h3, from h2 to h1 and from h3 to h2: %s of 64 KiB each, in priority %d\n", program, unit.Count(messages, "message"), priority)
 	for i := range programs {
 		p := &programs[i]
-		to := d.plan.Hosts[(i+len(d.hosts)-1)%len(d.hosts)].Address.IP.String()
+		to := d.Plan.Hosts[(i+len(d.Hosts)-1)%len(d.Hosts)].Address.IP.String()
 		clients.Go(func() (err error) {
 			var said bytes.Buffer
-			p.Status, err = guest.Exec(ctx, d.st, d.hosts[i], command(to), &said)
+			p.Status, err = guest.Exec(ctx, d.State, d.Hosts[i], command(to), &said)
 			lines := strings.Split(strings.TrimRight(said.String(), "-\n"), "\n")
 			p.Said = lines[len(lines)-1]
 			return err
@@ -218,11 +192,11 @@ func (d *Demo) run(ctx context.Context) error {
 // lock waits until a switch declares a deadlock, and reports whether one did before the programs ended.
 func (d *Demo) lock(ctx context.Context, ended <-chan error) (bool, error) {
 	for {
-		all, err := control.AskByName(ctx, d.switches, client.Deadlocks)
+		all, err := control.AskByName(ctx, d.Switches, client.Deadlocks)
 		if err != nil {
 			return false, err
 		}
-		for _, e := range d.switches {
+		for _, e := range d.Switches {
 			if all[e.Name].Declared > 0 {
 				d.Result.Declarer = e.Name
 				return true, nil
@@ -260,7 +234,7 @@ func (d *Demo) cure(ctx context.Context, ended <-chan error) error {
 	}
 	d.Result.Moved = after - before
 	fmt.Fprintf(d.progress, "in %v %s left a switch: the programs hang\nthe switches begin to cure it\n", stuckTime, unit.Count(d.Result.Moved, "lossless frame"))
-	if err := lab.OrdersTo(d.st).Respond(ctx, "cure"); err != nil {
+	if err := lab.OrdersTo(d.State).Respond(ctx, "cure"); err != nil {
 		return err
 	}
 	return <-ended
@@ -268,7 +242,7 @@ func (d *Demo) cure(ctx context.Context, ended <-chan error) error {
 
 // moved is how many lossless frames the switches have sent.
 func (d *Demo) moved(ctx context.Context) (frames uint64, err error) {
-	_, stats, err := control.AskAll(ctx, d.switches, client.Stats[observe.Switch])
+	_, stats, err := control.AskAll(ctx, d.Switches, client.Stats[observe.Switch])
 	for _, s := range stats {
 		for i := range s.Ports {
 			frames += s.Ports[i].TxFrames[priority]
@@ -278,23 +252,19 @@ func (d *Demo) moved(ctx context.Context) (frames uint64, err error) {
 }
 
 // judge asks all nodes, and decides whether it went as it should.
-func (d *Demo) judge(ctx context.Context) (err error) {
-	if _, d.stats, err = control.AskAll(ctx, d.switches, client.Stats[observe.Switch]); err != nil {
+func (d *Demo) judge(ctx context.Context) error {
+	if err := d.Ask(ctx); err != nil {
 		return err
 	}
-	if _, d.nics, err = control.AskAll(ctx, lab.Endpoints(d.hosts), client.Stats[observe.NIC]); err != nil {
-		return err
-	}
-	all, err := control.AskByName(ctx, d.switches, client.Deadlocks)
+	all, err := control.AskByName(ctx, d.Switches, client.Deadlocks)
 	if err != nil {
 		return err
 	}
 	r := &d.Result
-	for i := range d.stats {
-		lossless, lossy, ring := show.FabricLoss(&d.stats[i])
-		r.Fabric += lossless + lossy + ring
-		for j := range d.stats[i].Ports {
-			p := &d.stats[i].Ports[j]
+	r.Fabric = d.Lost()
+	for i := range d.Stats {
+		for j := range d.Stats[i].Ports {
+			p := &d.Stats[i].Ports[j]
 			r.Dropped += p.TxDropped[priority] + p.RxDropped[priority]
 		}
 	}
@@ -306,6 +276,9 @@ func (d *Demo) judge(ctx context.Context) (err error) {
 		}
 	}
 	r.conclude(lasts)
+	if r.Fabric > 0 {
+		r.Invalid = d.TooBusy()
+	}
 	return nil
 }
 
@@ -330,7 +303,7 @@ func (r *Result) conclude(lasts bool) {
 // WriteText writes the result for people.
 func (d *Demo) WriteText(w io.Writer) error {
 	r := &d.Result
-	if err := show.NICs(w, d.nics, d.switches, d.stats); err != nil {
+	if err := show.NICs(w, d.NICs, d.Switches, d.Stats); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\ndeadlock: declared by %s, over after %s ms; the cure dropped %s\n", cmp.Or(r.Declarer, "nobody"), show.Milliseconds(r.StuckTime), unit.Count(r.Dropped, "frame"))
@@ -340,6 +313,9 @@ func (d *Demo) WriteText(w io.Writer) error {
 	}
 	for _, why := range r.Reasons {
 		fmt.Fprintln(w, "NOT AS EXPECTED:", why)
+	}
+	if r.Invalid != "" {
+		fmt.Fprintln(w, "run not valid:", r.Invalid)
 	}
 	return nil
 }

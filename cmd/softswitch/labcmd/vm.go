@@ -163,7 +163,7 @@ apt-get install --no-install-recommends qemu-system-x86. The first time guests a
 see "lab vm build". "lab vm console h1" in another terminal opens the console of a guest.
 
 Exit status: 0 the ring locked, it was detected and cured, and all programs ended with 0; 1
-not; 2 it could not be played.`,
+not, or the machine was too busy to tell; 2 it could not be played.`,
 		Example: "  sudo softswitch demo rdma\n  sudo softswitch demo rdma --ui",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print the result as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
