@@ -18,7 +18,6 @@ limits='
 cmd/softswitch 200
 live 70
 play 12
-study/check 20
 study/fuzz 25
 view/ui 50
 '
