@@ -6,7 +6,7 @@
 //	                 (checked)   (a configuration for every node,
 //	                              links, time line)
 //
-// Read in this order: Scenario (this file), file.go (the keys of a file, and Parse),
+// Read in this order: Scenario (this file), file.go and file_topology.go (the keys of a file, and Parse),
 // the parse_*.go files (what is rejected), compile.go and Plan, prevent.go, congestion.go,
 // wanted.go (what a verdict is checked against).
 //
