@@ -66,14 +66,11 @@ func TestWithoutBackups(t *testing.T) {
 		case 1:
 			text = randomRing(rng)
 		}
-		s, err := load.Scenario("random.yaml", []byte(text))
-		if err != nil {
-			t.Fatalf("seed %d, fabric %d: %v\n%s", seed, i, err, text)
+		c := randomChecker(t, i, text, false)
+		if c == nil {
+			continue
 		}
-		plan, err := scenario.Compile(s)
-		if err != nil {
-			continue // a route that leaves a backup only
-		}
+		plan := c.plan
 		k, err := CheckAll(context.Background(), plan, Options{Failures: 2, Workers: 2}, io.Discard)
 		if err == nil {
 			err = k.Answer(context.Background(), io.Discard)
@@ -85,7 +82,7 @@ func TestWithoutBackups(t *testing.T) {
 		if without == nil {
 			continue
 		}
-		ref := newReference(bared(t, s), k.checker.priorities)
+		ref := newReference(bared(t, c.plan.Scenario), k.checker.priorities)
 		h := held{c: k.checker}
 		for _, cy := range k.Report.Cycles {
 			has := ref.hostEdges(k.checker.Down(&cy)).has(h.hopsOf(cy.merged.edges, k.checker.priorities))
@@ -181,13 +178,9 @@ func TestSuppose(t *testing.T) {
 	with, none := 0, 0
 	for i := range fabrics / 8 {
 		text := randomFabric(rand.New(rand.NewPCG(seed, uint64(i))))
-		plan, err := load.Plan("random.yaml", []byte(text), load.Instead{})
-		if err != nil {
-			continue // a route that leaves a backup only
-		}
-		c, err := New(plan, nil)
-		if err != nil {
-			t.Fatal(err)
+		c := randomChecker(t, i, text, false)
+		if c == nil {
+			continue
 		}
 		results := resultsOf(c, 2)
 		cyclic := map[string]bool{}
@@ -195,7 +188,7 @@ func TestSuppose(t *testing.T) {
 			cyclic[fmt.Sprint(c.Case(j).Links)] = r.Cyclic
 		}
 		for _, l := range c.links {
-			d, err := New(plan, nil)
+			d, err := New(c.plan, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +199,7 @@ func TestSuppose(t *testing.T) {
 				if known && r.Cyclic != want {
 					t.Fatalf("seed %d, fabric %d: with link %d down, %v %v: cyclic %v, want %v\n%s", seed, i, l, k.Kind, d.Name(k), r.Cyclic, want, text)
 				}
-				if !slices.Contains(k.Links, l) || slices.Contains(d.Name(k), plan.Fabric.Links[l].Name) {
+				if !slices.Contains(k.Links, l) || slices.Contains(d.Name(k), c.plan.Fabric.Links[l].Name) {
 					t.Fatalf("seed %d, fabric %d: case %d is %v, called %v", seed, i, j, k.Links, d.Name(k))
 				}
 				if known && want {

@@ -5,6 +5,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/scenario"
+	"softswitch/scenario/load"
 	"softswitch/sim"
 	"softswitch/sim/simtest"
 )
@@ -13,6 +14,28 @@ import (
 func checker(t testing.TB, s *scenario.Scenario) *Checker {
 	t.Helper()
 	c, err := New(simtest.Compile(t, s), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// randomChecker is a checker of random fabric i. It is nil of one that is refused: a route may leave a backup
+// only, and what a loose one was widened by may not go together.
+func randomChecker(t testing.TB, i int, text string, loose bool) *Checker {
+	t.Helper()
+	s, err := load.Scenario("random.yaml", []byte(text))
+	if err != nil && loose {
+		return nil
+	}
+	if err != nil {
+		t.Fatalf("fabric %d: %v\n%s", i, err, text)
+	}
+	plan, err := scenario.Compile(s)
+	if err != nil {
+		return nil
+	}
+	c, err := New(plan, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

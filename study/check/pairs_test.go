@@ -10,8 +10,6 @@ import (
 
 	"softswitch/internal/lists"
 	"softswitch/internal/testkit"
-	"softswitch/scenario"
-	"softswitch/scenario/load"
 )
 
 // TestPairs: what is said of two links from what each of them opens is what a check of the whole fabric says.
@@ -20,17 +18,9 @@ func TestPairs(t *testing.T) {
 	decided, cyclic := 0, 0
 	for i := range testkit.Sized(150, 1500) {
 		text := leveled(rand.New(rand.NewPCG(seed, uint64(i))))
-		s, err := load.Scenario("random.yaml", []byte(text))
-		if err != nil {
-			t.Fatalf("fabric %d: %v\n%s", i, err, text)
-		}
-		plan, err := scenario.Compile(s)
-		if err != nil {
-			continue // a route that leaves a backup only
-		}
-		c, err := New(plan, nil)
-		if err != nil {
-			t.Fatal(err)
+		c := randomChecker(t, i, text, false)
+		if c == nil {
+			continue
 		}
 		results := resultsOf(c, 1)
 		pairs := c.newPairs(results)
@@ -69,17 +59,9 @@ func TestPairsOfProtocol(t *testing.T) {
 	for i := range testkit.Sized(500, 5000) {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		text := withProtocol(rng, leveled(rng))
-		s, err := load.Scenario("random.yaml", []byte(text))
-		if err != nil {
-			continue // a route to a host that its switch leads to
-		}
-		plan, err := scenario.Compile(s)
-		if err != nil {
-			continue // a route that leaves a backup only
-		}
-		c, err := New(plan, nil)
-		if err != nil {
-			t.Fatal(err)
+		c := randomChecker(t, i, text, true)
+		if c == nil {
+			continue
 		}
 		results := resultsOf(c, 1)
 		pairs := c.newPairs(results)

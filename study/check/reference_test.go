@@ -11,7 +11,6 @@ import (
 	"softswitch/host"
 	"softswitch/internal/testkit"
 	"softswitch/scenario"
-	"softswitch/scenario/load"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -34,22 +33,11 @@ func TestReference(t *testing.T) {
 		if i%2 == 1 {
 			text = widened(rng, text)
 		}
-		s, err := load.Scenario("random.yaml", []byte(text))
-		if err != nil && i%2 == 1 {
-			continue // what it was widened by does not go together
+		c := randomChecker(t, i, text, i%2 == 1)
+		if c == nil {
+			continue
 		}
-		if err != nil {
-			t.Fatalf("fabric %d: %v\n%s", i, err, text)
-		}
-		plan, err := scenario.Compile(s)
-		if err != nil {
-			continue // a route that leaves a backup only
-		}
-		c, err := New(plan, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := &held{c: c, ref: newReference(plan, c.priorities), results: resultsOf(c, 2)}
+		h := &held{c: c, ref: newReference(c.plan, c.priorities), results: resultsOf(c, 2)}
 		h.check()
 		if h.fault != "" {
 			t.Fatalf("fabric %d: %s\n%s", i, h.fault, text)
