@@ -263,8 +263,8 @@ func TestTCPOfAVethWithOffloads(t *testing.T) {
 	if got := ends[0].transfer(ends[1], "10.9.0.2", payload); !bytes.Equal(got, payload) {
 		t.Errorf("%d bytes arrived, of %d, or others", len(got), len(payload))
 	}
-	if n := ends[0].wrongSums() + ends[1].wrongSums(); n > 0 {
-		t.Errorf("%g wrong checksums", n)
+	if n := ends[0].ns.WrongSums() + ends[1].ns.WrongSums(); n > 0 {
+		t.Errorf("%d wrong checksums", n)
 	}
 	if s := near.Stats(); s.Offloaded == 0 || longest.Load() > 1514 {
 		t.Errorf("the longest frame has %d bytes; %+v", longest.Load(), s)

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/procfs"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -245,7 +244,7 @@ func TestStackCutsAndJoins(t *testing.T) {
 				t.Errorf("%d frames were %d to the stack that sent them and %d to the one that took them", frames, handed, taken)
 			}
 			for _, k := range []*stack{a, b} {
-				if n := k.wrongSums(); n != 0 {
+				if n := k.ns.WrongSums(); n != 0 {
 					t.Errorf("%v segments with a wrong checksum", n)
 				}
 			}
@@ -499,23 +498,4 @@ func (k *stack) transfer(to *stack, ip string, payload []byte) (got []byte) {
 func (k *stack) counters() *netlink.LinkStatistics {
 	k.t.Helper()
 	return k.ns.Link("nic0").Attrs().Statistics
-}
-
-// wrongSums is how many TCP segments the namespace found damaged.
-func (k *stack) wrongSums() (n float64) {
-	k.t.Helper()
-	if err := k.ns.Do(func() error {
-		p, err := procfs.NewProc(unix.Gettid())
-		if err != nil {
-			return err
-		}
-		snmp, err := p.Snmp()
-		if err == nil {
-			n = *snmp.Tcp.InCsumErrors
-		}
-		return err
-	}); err != nil {
-		k.t.Fatal(err)
-	}
-	return n
 }

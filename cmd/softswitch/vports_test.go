@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/procfs"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
@@ -125,29 +124,10 @@ func (s *stations) transfer(from, to int) {
 		s.Errorf("seed %d: %d bytes arrived, of %d, or others", seed, len(got), len(payload))
 	}
 	for i, ns := range s.st {
-		if n := wrongSums(s.T, ns); n != 0 {
-			s.Errorf("station %d found %g wrong checksums of TCP", i, n)
+		if n := ns.WrongSums(); n != 0 {
+			s.Errorf("station %d found %d wrong checksums of TCP", i, n)
 		}
 	}
-}
-
-// wrongSums is how many TCP segments with a wrong checksum came to a namespace.
-func wrongSums(t *testing.T, ns *testkit.Namespace) (n float64) {
-	t.Helper()
-	if err := ns.Do(func() error {
-		p, err := procfs.NewProc(unix.Gettid())
-		if err != nil {
-			return err
-		}
-		snmp, err := p.Snmp()
-		if err == nil {
-			n = *snmp.Tcp.InCsumErrors
-		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 // TestRunFinishesWhatStationsOffload: TCP of two containers' stacks with all offloads on goes through a

@@ -6,8 +6,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/prometheus/procfs"
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
 
 	"softswitch/internal/netspace"
 )
@@ -134,4 +136,23 @@ func (n *Namespace) Do(f func() error) error { return netspace.Here(netspace.Ent
 func (n *Namespace) Enter() error {
 	runtime.LockOSThread() // and never unlocked
 	return netns.Set(n.ns)
+}
+
+// WrongSums is how many TCP segments with a wrong checksum came to the namespace's stack.
+func (n *Namespace) WrongSums() (segments int) {
+	n.t.Helper()
+	if err := n.Do(func() error {
+		p, err := procfs.NewProc(unix.Gettid())
+		if err != nil {
+			return err
+		}
+		snmp, err := p.Snmp()
+		if err == nil {
+			segments = int(*snmp.Tcp.InCsumErrors)
+		}
+		return err
+	}); err != nil {
+		n.t.Fatal(err)
+	}
+	return segments
 }

@@ -39,9 +39,9 @@ const (
 
 // Demo is a lab of two hosts with NICs, and the result. Its JSON is that of Result.
 type Demo struct {
-	progress io.Writer
+	progress     io.Writer
 	*play.NICLab // its hosts are the sender and the receiver
-	Result   Result
+	Result       Result
 }
 
 // MarshalJSON encodes Result.
