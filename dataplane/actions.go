@@ -30,11 +30,11 @@ type acted struct {
 
 // ignoring is the priorities in which pauses are not honoured. What drops a queue's frames or makes
 // it lossy implies it (detect.Control).
-func (m *acted) ignoring() unit.PrioritySet { return m.ignore | m.dropping() | m.unheeded() }
+func (m *acted) ignoring() unit.PrioritySet { return m.ignore | m.dropping() | m.lossyQueues() }
 
-// unheeded is the priorities whose queue is lossy: pauses are not honoured, and its frames are
+// lossyQueues is the priorities whose queue is lossy: pauses are not honoured, and its frames are
 // charged to nobody.
-func (m *acted) unheeded() unit.PrioritySet { return m.lossy | m.contained }
+func (m *acted) lossyQueues() unit.PrioritySet { return m.lossy | m.contained }
 
 // dropping is the priorities in which all that is for the queue is dropped.
 func (m *acted) dropping() unit.PrioritySet { return m.flush | m.discard }

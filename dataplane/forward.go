@@ -365,7 +365,7 @@ func (s *Switch) noRoom(f *buffer.Frame, p *port, t *turn) Reason {
 		return DropNoSlot
 	// A lossy turn has a bound of its own, beside what waits in its queue from elsewhere, unless
 	// the queue is lossy as a whole. press counts the frame whether or not it finds room.
-	case t != nil && !p.acted.unheeded().Has(f.OutPriority):
+	case t != nil && !p.acted.lossyQueues().Has(f.OutPriority):
 		if !s.press(t, f.Len) {
 			return DropLossyTurn
 		}

@@ -81,5 +81,5 @@ func (s *Switch) press(t *turn, n int) (ok bool) {
 // isLossy reports whether a frame that came in to priority group b is charged to nobody if it
 // leaves by q, which is of a lossless priority: the queue is lossy, or the turn.
 func (s *Switch) isLossy(b detect.PG, q detect.Queue) bool {
-	return s.ports[q.Port].acted.unheeded().Has(q.Priority) || s.turnOf(b, q) != nil
+	return s.ports[q.Port].acted.lossyQueues().Has(q.Priority) || s.turnOf(b, q) != nil
 }
