@@ -14,12 +14,11 @@ const maxInterfaceName = 15
 // namePorts names the ports of node i and gives them their addresses. The ports of a
 // host are "eth0", "eth1", ... A port of a switch is called "to-" and its peer if that is short
 // enough for a network interface and no other port of the switch leads there, else "p"
-// and its number.
-func (f *Fabric) namePorts(i int) {
+// and its number. links is a zero for every node, as it is again afterwards.
+func (f *Fabric) namePorts(i int, links []int) {
 	n := &f.Nodes[i]
-	parallel := map[int]int{}
 	for _, p := range n.Ports {
-		parallel[p.Peer.Node]++
+		links[p.Peer.Node]++
 	}
 	for j := range n.Ports {
 		p := &n.Ports[j]
@@ -29,9 +28,12 @@ func (f *Fabric) namePorts(i int) {
 		p.Name = "to-" + f.Nodes[p.Peer.Node].Name
 		if n.Kind == Host {
 			p.Name = fmt.Sprintf("eth%d", j)
-		} else if parallel[p.Peer.Node] > 1 || len(p.Name) > maxInterfaceName {
+		} else if links[p.Peer.Node] > 1 || len(p.Name) > maxInterfaceName {
 			p.Name = fmt.Sprintf("p%d", j)
 		}
+	}
+	for _, p := range n.Ports {
+		links[p.Peer.Node] = 0
 	}
 }
 

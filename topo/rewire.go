@@ -207,6 +207,16 @@ func (w *wiring) put(i, a, z int) {
 	w.degree[z]++
 }
 
+// suffixOf is what the name of a further link between two nodes ends in, given the names that are taken.
+func suffixOf(pair string, taken map[string]int) (suffix string) {
+	for n := 2; ; n++ {
+		if _, ok := taken[pair+suffix]; !ok {
+			return suffix
+		}
+		suffix = fmt.Sprintf("#%d", n)
+	}
+}
+
 // reverse is the name of c the other way round.
 func (w *wiring) reverse(c cable) string {
 	_, number, many := strings.Cut(c.name, "#")

@@ -93,6 +93,7 @@ func EachGroup(f *Fabric, dsts []int, fn func(s, dst int, g Group) bool) {
 type Router struct {
 	f     *Fabric
 	out   [][]neighbour // by switch: its ports to switches, in ascending order
+	far   [][]farPorts  // by switch and place in out
 	down  []bool        // by link
 	as    []int32       // by switch, of BGP
 	d     []int32       // by switch: links to the destination
@@ -103,14 +104,15 @@ type Router struct {
 	owners int // of the destination
 }
 
-// neighbour is what is at the other end of one of a switch's ports.
+// neighbour is what is at the other end of one of a switch's ports. It is short: Aim reads those of all
+// switches for every destination.
 type neighbour struct {
-	port unit.Port
-	in   unit.PortSet // the port of the far end, with all of its LAG
-	node int32        // the switch there
-	link int
-	back unit.PortSet // its ports that lead back here
+	node, link int32 // the switch there, and the link to it
+	port       unit.Port
 }
+
+// farPorts are ports of a neighbour: that of the link, with all of its LAG, and those that lead back.
+type farPorts struct{ in, back unit.PortSet }
 
 // unreachable is the distance of a switch without a path.
 const unreachable = math.MaxInt32 / 2
@@ -118,21 +120,29 @@ const unreachable = math.MaxInt32 / 2
 // NewRouter returns a router of f, with all links up.
 func NewRouter(f *Fabric) *Router {
 	n := f.Switches()
-	r := &Router{f: f, out: make([][]neighbour, n), down: make([]bool, len(f.Links)), d: make([]int32, n), from: make([]int32, n), ports: make([]unit.PortSet, n)}
+	r := &Router{
+		f: f, out: make([][]neighbour, n), far: make([][]farPorts, n), down: make([]bool, len(f.Links)),
+		d: make([]int32, n), from: make([]int32, n), ports: make([]unit.PortSet, n),
+	}
 	if f.Routing.Protocol == BGP {
 		r.as = f.Routing.numbers(f)
 	}
+	back := make([]unit.PortSet, n) // of the neighbours of one switch at a time
 	for s := range n {
-		back := map[int]unit.PortSet{}
-		for _, p := range f.Nodes[s].Ports {
-			set := back[p.Peer.Node]
-			set.Add(p.Peer.Port)
-			back[p.Peer.Node] = set
-		}
-		for j, p := range f.Nodes[s].Ports {
+		ports := f.Nodes[s].Ports
+		r.out[s], r.far[s] = make([]neighbour, 0, len(ports)), make([]farPorts, 0, len(ports))
+		for j, p := range ports {
 			if p.Peer.Node < n {
-				r.out[s] = append(r.out[s], neighbour{unit.Port(j), f.Nodes[p.Peer.Node].LAG(p.Peer.Port), int32(p.Peer.Node), p.Link, back[p.Peer.Node]})
+				r.out[s] = append(r.out[s], neighbour{int32(p.Peer.Node), int32(p.Link), unit.Port(j)})
+				back[p.Peer.Node].Add(p.Peer.Port)
 			}
+		}
+		for _, x := range r.out[s] {
+			in := f.Nodes[x.node].LAG(ports[x.port].Peer.Port)
+			r.far[s] = append(r.far[s], farPorts{in, back[x.node]})
+		}
+		for _, x := range r.out[s] {
+			back[x.node] = unit.PortSet{}
 		}
 	}
 	return r
@@ -199,13 +209,10 @@ func (r *Router) announces(o Owner) bool {
 
 // takes reports whether switch s takes what switch by announces over link l: of BGP a path without s's own
 // number.
-func (r *Router) takes(s, by int32, l int) bool {
-	if r.down[l] {
-		return false
-	}
-	if r.as == nil {
-		return true
-	}
+func (r *Router) takes(s, by, l int32) bool { return !r.down[l] && (r.as == nil || r.isNew(s, by)) }
+
+// isNew reports whether what switch by announces is without the number of switch s.
+func (r *Router) isNew(s, by int32) bool {
 	for ; by >= 0; by = r.from[by] {
 		if r.as[by] == r.as[s] {
 			return false
@@ -247,13 +254,14 @@ func (r *Router) backup(s int) (backup unit.PortSet) {
 	if r.ports[s].Empty() && (r.d[s] > 0 || r.owners == 1) { // an unreachable subnet, or its own alone
 		return unit.PortSet{}
 	}
-	for _, n := range r.out[s] {
+	for i, n := range r.out[s] {
 		switch r.d[n.node] - r.d[s] {
 		case 0:
 			backup.Add(n.port)
 		case 1:
-			onward := r.ports[n.node].Without(n.in)
-			if !onward.Empty() && onward.And(n.back).Empty() {
+			far := &r.far[s][i]
+			onward := r.ports[n.node].Without(far.in)
+			if !onward.Empty() && onward.And(far.back).Empty() {
 				backup.Add(n.port)
 			}
 		}

@@ -30,6 +30,7 @@ package topo
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"softswitch/unit"
 )
@@ -54,7 +55,6 @@ type Fabric struct {
 	Routing Routing // the zero value is Backups
 
 	byName   map[string]int // of nodes
-	linkName map[string]int // both ways round
 	subnetOf []int          // by node: the subnet of its hosts or of itself, -1 if none
 	switches int
 }
@@ -139,8 +139,22 @@ func (f *Fabric) Node(name string) (int, bool) {
 // Link returns the index of the link called name, "core0--agg0-0" or the other
 // way round.
 func (f *Fabric) Link(name string) (int, bool) {
-	i, ok := f.linkName[name]
-	return i, ok
+	pair, number, many := strings.Cut(name, "#")
+	first, second, _ := strings.Cut(pair, "--")
+	reverse := second + "--" + first
+	if many {
+		reverse += "#" + number
+	}
+	a, ok := f.byName[first]
+	if !ok {
+		return 0, false
+	}
+	for _, p := range f.Nodes[a].Ports {
+		if l := f.Links[p.Link].Name; l == name || l == reverse {
+			return p.Link, true
+		}
+	}
+	return 0, false
 }
 
 // SubnetOf returns the index of the subnet of node i, a host or a switch with hosts, or
@@ -191,7 +205,7 @@ type builder struct {
 }
 
 func newBuilder() builder {
-	return builder{&Fabric{byName: map[string]int{}, linkName: map[string]int{}}}
+	return builder{&Fabric{byName: map[string]int{}}}
 }
 
 func (b builder) node(kind Kind, format string, args ...any) int {
@@ -230,29 +244,26 @@ func (b builder) link(x, y int) {
 	l := len(b.f.Links)
 	a := End{x, unit.Port(len(b.f.Nodes[x].Ports))}
 	z := End{y, unit.Port(len(b.f.Nodes[y].Ports))}
+	name, n := b.f.Nodes[x].Name+"--"+b.f.Nodes[y].Name, 1
+	for _, p := range b.f.Nodes[x].Ports {
+		if p.Peer.Node == y {
+			n++
+		}
+	}
+	if n > 1 {
+		name += fmt.Sprintf("#%d", n)
+	}
 	b.f.Nodes[x].Ports = append(b.f.Nodes[x].Ports, Port{Link: l, Peer: z})
 	b.f.Nodes[y].Ports = append(b.f.Nodes[y].Ports, Port{Link: l, Peer: a})
-	forth, back := b.f.Nodes[x].Name+"--"+b.f.Nodes[y].Name, b.f.Nodes[y].Name+"--"+b.f.Nodes[x].Name
-	suffix := suffixOf(forth, b.f.linkName)
-	b.f.linkName[forth+suffix], b.f.linkName[back+suffix] = l, l
-	b.f.Links = append(b.f.Links, Link{Name: forth + suffix, A: a, B: z})
-}
-
-// suffixOf is what the name of a further link between two nodes ends in, given the names that are taken.
-func suffixOf(pair string, taken map[string]int) (suffix string) {
-	for n := 2; ; n++ {
-		if _, ok := taken[pair+suffix]; !ok {
-			return suffix
-		}
-		suffix = fmt.Sprintf("#%d", n)
-	}
+	b.f.Links = append(b.f.Links, Link{Name: name, A: a, B: z})
 }
 
 // done assigns names and addresses. subnet returns the prefix of the n-th switch that
 // has hosts, switch i.
 func (b builder) done(subnet func(i, n int) unit.Addr) *Fabric {
+	links := make([]int, len(b.f.Nodes))
 	for i := range b.f.Nodes {
-		b.f.namePorts(i)
+		b.f.namePorts(i, links)
 	}
 	b.f.address(subnet)
 	return b.f

@@ -2,6 +2,7 @@ package topo
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -172,5 +173,45 @@ func TestExplicitInPieces(t *testing.T) {
 	}
 	if _, err := Explicit(nodes, [][2]string{{"s1", "s2"}, {"s4", "s3"}, {"s1", "s4"}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLinkNames: a link is found by its name, either way round, and by nothing else.
+func TestLinkNames(t *testing.T) {
+	seed := testkit.Seed(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	nodes := []ExplicitNode{{"h", Host, false}}
+	links := [][2]string{{"s0", "h"}}
+	for i := range 6 {
+		nodes = append(nodes, ExplicitNode{fmt.Sprintf("s%d", i), Switch, false})
+		links = append(links, [2]string{fmt.Sprintf("s%d", i), fmt.Sprintf("s%d", (i+1)%6)})
+	}
+	for range 40 { // many are parallel to others
+		a := r.IntN(6)
+		links = append(links, [2]string{fmt.Sprintf("s%d", a), fmt.Sprintf("s%d", (a+1+r.IntN(5))%6)})
+	}
+	f, err := Explicit(nodes, links)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, taken := map[[2]string]int{}, map[string]bool{}
+	for i, l := range links {
+		many[l]++
+		number := many[l] + many[[2]string{l[1], l[0]}]
+		suffix := ""
+		if number > 1 {
+			suffix = fmt.Sprintf("#%d", number)
+		}
+		for _, name := range []string{l[0] + "--" + l[1] + suffix, l[1] + "--" + l[0] + suffix} {
+			if got, ok := f.Link(name); !ok || got != i || taken[name] {
+				t.Errorf("link %s is %d, %v; want %d", name, got, ok, i)
+			}
+			taken[name] = true
+		}
+	}
+	for _, name := range []string{"", "s0", "--", "s0--", "s0--s0", "s0--nobody", "nobody--s0", "s0--s1#", "s0--s1#0", "s0--s1#1", "s0--s1#02", "s0--s1#99", "s0--s1--s2"} {
+		if l, ok := f.Link(name); ok {
+			t.Errorf("link %q is %d; there is none", name, l)
+		}
 	}
 }

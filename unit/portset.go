@@ -12,7 +12,10 @@ import (
 type PortSet struct{ w0, w1, w2, w3 uint64 }
 
 // Set is the set of p alone.
-func (p Port) Set() PortSet { return PortSet{1 << p, 1 << (p - 64), 1 << (p - 128), 1 << (p - 192)} }
+func (p Port) Set() (s PortSet) {
+	s.Add(p)
+	return s
+}
 
 // PortsOf is the set of these ports.
 func PortsOf(ps ...Port) (s PortSet) {
@@ -35,12 +38,16 @@ func below(n int) uint64 {
 	return ^uint64(0) >> max(0, 64-n)
 }
 
-// A shift by 64 and more leaves nothing, and one by less than 0 is one by much more: of the words of
-// each line below, one has the port.
+// Most switches have no more than 64 ports, whose bits are in the first word alone. Of the other words of
+// each set below one has the port: a shift by 64 and more leaves nothing, and one by less than 0 is one by
+// much more.
 
 // Add puts p into the set.
 func (s *PortSet) Add(p Port) {
-	s.w0 |= 1 << p
+	if p < 64 {
+		s.w0 |= 1 << p
+		return
+	}
 	s.w1 |= 1 << (p - 64)
 	s.w2 |= 1 << (p - 128)
 	s.w3 |= 1 << (p - 192)
@@ -48,7 +55,10 @@ func (s *PortSet) Add(p Port) {
 
 // Remove takes p out of the set.
 func (s *PortSet) Remove(p Port) {
-	s.w0 &^= 1 << p
+	if p < 64 {
+		s.w0 &^= 1 << p
+		return
+	}
 	s.w1 &^= 1 << (p - 64)
 	s.w2 &^= 1 << (p - 128)
 	s.w3 &^= 1 << (p - 192)
@@ -56,7 +66,10 @@ func (s *PortSet) Remove(p Port) {
 
 // Has reports whether p is in the set; NoPort is in none.
 func (s PortSet) Has(p Port) bool {
-	return (s.w0>>p|s.w1>>(p-64)|s.w2>>(p-128)|s.w3>>(p-192))&1 != 0
+	if p < 64 {
+		return s.w0>>p&1 != 0
+	}
+	return (s.w1>>(p-64)|s.w2>>(p-128)|s.w3>>(p-192))&1 != 0
 }
 
 // Empty reports whether no port is in the set.
