@@ -22,7 +22,8 @@
 //     minimum and below its headroom;
 //   - bound: a priority group holds at most its XOFF threshold (reserved + shared share) + headroom + slack
 //     bytes;
-//   - hysteresis: XOFF and XON of a priority group alternate;
+//   - hysteresis: XOFF and XON of a priority group alternate; one that holds more than its XON threshold is XOFF
+//     when it refuses a frame;
 //   - held: M(b, q) counts what waits in q, without frames that have begun to leave.
 //
 // What it does not do: it reads no frame, picks no queue, sends no pause. It

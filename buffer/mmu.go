@@ -91,7 +91,8 @@ const (
 
 // Admit charges a frame of n bytes ([Config.Charge]) to the priority group (in, priority) of a lossless
 // priority: all to its reserved and shared areas, or all to its headroom, of which what limit and pool allow
-// moves on. xoff says that this frame made the priority group XOFF: its period has grown by one. A priority
+// moves on. xoff says that this frame made the priority group XOFF: its period has grown by one. One that is
+// refused does too, or a sender to a group without headroom would never be paused. A priority
 // group that is at its XOFF threshold and not above XON, which is the same where xon_offset is 0, does not
 // pause: nobody would resume it.
 func (m *MMU) Admit(in unit.Port, priority unit.Priority, n int) (v Verdict, xoff bool) {
@@ -107,7 +108,7 @@ func (m *MMU) Admit(in unit.Port, priority unit.Priority, n int) (v Verdict, xof
 		v = InHeadroom
 		m.setHeadroom(g, int(g.headroom)+n)
 	default:
-		return HeadroomFull, false
+		v, n = HeadroomFull, 0
 	}
 	g.bytes += int32(n)
 	if g.headroom > 0 {
@@ -115,7 +116,7 @@ func (m *MMU) Admit(in unit.Port, priority unit.Priority, n int) (v Verdict, xof
 		g.headroomMax = max(g.headroomMax, g.headroom)
 	}
 	g.bytesMax = max(g.bytesMax, g.bytes)
-	if !g.xoff && (g.headroom > 0 || int(g.bytes) >= m.cfg.Profile.Size+limit) && int(g.bytes) > m.xonOf(g) {
+	if !g.xoff && (v == HeadroomFull || g.headroom > 0 || int(g.bytes) >= m.cfg.Profile.Size+limit) && int(g.bytes) > m.xonOf(g) {
 		g.xoff, xoff = true, true
 		g.period++
 		m.open++
@@ -193,14 +194,14 @@ func (m *MMU) resume(g *group) bool {
 	return true
 }
 
+// HasMoved reports whether Moved may find one.
+func (m *MMU) HasMoved() bool { return m.stale }
+
 // Moved finds a priority group of which outside, what it has outside its headroom, is another than
 // Moved said before, while it has bytes in its headroom; or whose headroom is empty again,
 // for which outside is 0. That decides when it resumes only where the pool is shared
-// ([Config.Shares]), and elsewhere there is none: call it after each change until ok is false.
+// ([Config.Shares]), and elsewhere there is none: after each change, where HasMoved, call it until ok is false.
 func (m *MMU) Moved() (in unit.Port, priority unit.Priority, outside, headroom int, ok bool) {
-	if !m.stale {
-		return 0, 0, 0, 0, false
-	}
 	for i := range m.groups {
 		g := &m.groups[i]
 		now := g.bytes - g.headroom

@@ -118,6 +118,9 @@ func (p *Pool) Shared(f *Frame) bool { return f.orig.refs > 1 }
 // Free is the number of free slots, Slots of all.
 func (p *Pool) Free() int { return p.nfree }
 
+// SlotBytes is the size of a slot as it was made. One that an append to Frame.Data grew is larger.
+func (p *Pool) SlotBytes() int { return p.size }
+
 // Slots is the number of slots of the pool.
 func (p *Pool) Slots() int { return p.slots }
 

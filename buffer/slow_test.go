@@ -163,20 +163,17 @@ func (s *slowMMU) admit(b slowPG, n int) (v Verdict, xoff bool) {
 		}
 	}
 	if g.count("S") > limit || s.shared() > s.cfg.Shared {
-		g.letters, v = was, InHeadroom
-		if g.count("H")+n > s.xoff(b)+s.cfg.Profile.Slack {
-			return HeadroomFull, false
+		v = InHeadroom
+		g.letters = append(slices.Clip(was), bytes.Repeat([]byte("H"), n)...)
+		if g.count("H") > s.xoff(b)+s.cfg.Profile.Slack || s.cfg.HeadroomPool != nil && s.pooled() > s.cfg.HeadroomPool.Bytes {
+			g.letters, v = was, HeadroomFull
+		} else {
+			s.drain(g)
 		}
-		g.letters = append(slices.Clip(g.letters), bytes.Repeat([]byte("H"), n)...)
-		if s.cfg.HeadroomPool != nil && s.pooled() > s.cfg.HeadroomPool.Bytes {
-			g.letters = was
-			return HeadroomFull, false
-		}
-		s.drain(g)
 	}
 	g.bytesMax = max(g.bytesMax, len(g.letters))
 	g.headroomMax = max(g.headroomMax, g.count("H"))
-	if !g.xoff && (g.count("H") > 0 || len(g.letters) >= s.cfg.Profile.Size+limit) && len(g.letters) > s.xon(g) {
+	if !g.xoff && (v == HeadroomFull || g.count("H") > 0 || len(g.letters) >= s.cfg.Profile.Size+limit) && len(g.letters) > s.xon(g) {
 		g.xoff, xoff = true, true
 		g.period++
 	}
