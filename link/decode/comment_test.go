@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"softswitch/detect/shpiner"
+	"softswitch/itsyhdr"
 	"softswitch/link/decode"
 )
 
@@ -41,6 +42,7 @@ func TestComment(t *testing.T) {
 		{credit(release), "CLCM: release priority 3 nonce 01020304 hop 1 of 2"},
 		{credit(detection), "CLCM: detection priority 5 nonce 00000009 hops 1"},
 		{set(credit(release), 26, 2), "clcm: index beyond the path; want the number of hops for a detection, less for a release"},
+		{credit(itsyhdr.Rate{Priority: 3, Stage: 2}.Append(nil)), "GFC: rate priority 3 stage 2"},
 		{lap(), "ITSY message: lap priority 3 from 5.2 rank 9 hops 3"},
 		{set(quest(), 35, 65), "itsy: not a lap or quest as the detector writes it"},
 		{data(), ""},

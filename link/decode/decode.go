@@ -168,6 +168,9 @@ func (c *counts) summary() string {
 	if n := c.of[KindCLCM]; n > 0 {
 		s += fmt.Sprintf("; %d CLCM", n)
 	}
+	if n := c.of[KindGFC]; n > 0 {
+		s += fmt.Sprintf("; %d GFC", n)
+	}
 	if n := c.of[KindLLDP]; n > 0 {
 		s += fmt.Sprintf("; %d LLDP", n)
 	}

@@ -22,6 +22,7 @@ const (
 	KindPause     Kind = "pause"     // 802.3x
 	KindITSY      Kind = "itsy"      // a message frame
 	KindCLCM      Kind = "clcm"      // a message frame of Loop Breaker or Deadlock Breaker
+	KindGFC       Kind = "gfc"       // a message frame of Gentle Flow Control
 	KindDiagnosis Kind = "diagnosis" // a message frame with a lap or a quest
 	KindLLDP      Kind = "lldp"      // to the nearest bridge
 	KindMalformed Kind = "malformed"
@@ -41,6 +42,7 @@ type Record struct {
 	Quanta     *uint16    `json:"quanta,omitempty"`     // KindPause: of 512 bit times, 0 to resume
 	ITSY       *TLV       `json:"itsy,omitempty"`       // KindITSY, and KindPFC with a TLV in its padding
 	CLCM       *CLCM      `json:"clcm,omitempty"`       // KindCLCM
+	GFC        *Rate      `json:"gfc,omitempty"`        // KindGFC
 	Diagnosis  *Diagnosis `json:"diagnosis,omitempty"`  // KindDiagnosis
 	LLDP       *LLDP      `json:"lldp,omitempty"`       // KindLLDP
 	Padding    string     `json:"padding,omitempty"`    // KindPFC: why its padding, not all zero, is no TLV
@@ -49,7 +51,7 @@ type Record struct {
 	Auth       *Auth      `json:"auth,omitempty"`       // with Options.Keys
 
 	length int                        // on the wire
-	said   fmt.Stringer               // ITSY, CLCM or Diagnosis for people
+	said   fmt.Stringer               // ITSY, CLCM, GFC or Diagnosis for people
 	nameOf func(unit.NodePort) string // the names of ports, "" for one that is not known
 }
 
@@ -218,6 +220,8 @@ func (rec *Record) readMessage(b []byte) {
 	switch m := m.(type) {
 	case *CLCM:
 		rec.Kind, rec.CLCM = KindCLCM, m
+	case *Rate:
+		rec.Kind, rec.GFC = KindGFC, m
 	case itsy.Message:
 		rec.Kind, rec.Diagnosis = KindDiagnosis, newDiagnosis(m)
 	case itsyhdr.TLV:
@@ -226,8 +230,11 @@ func (rec *Record) readMessage(b []byte) {
 	}
 }
 
-// parseMessage reads what a message frame carries: a *CLCM, an itsy.Message or an itsyhdr.TLV.
+// parseMessage reads what a message frame carries: a *CLCM, a *Rate, an itsy.Message or an itsyhdr.TLV.
 func parseMessage(b []byte) (fmt.Stringer, error) {
+	if m, ok := parseRate(b); ok {
+		return m, nil
+	}
 	switch {
 	case isCLCM(b):
 		return parseCLCM(b)

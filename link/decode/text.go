@@ -58,7 +58,7 @@ func (rec Record) content() string {
 		return "802.3x PAUSE " + quanta(*rec.Quanta) + rec.cut()
 	case KindLLDP:
 		return "LLDP " + rec.LLDP.String()
-	case KindITSY, KindDiagnosis, KindCLCM:
+	case KindITSY, KindDiagnosis, KindCLCM, KindGFC:
 		return messageName(rec.said) + " " + rec.named(rec.said.String())
 	}
 	return "MALFORMED: " + rec.Reason
@@ -74,8 +74,11 @@ func (rec Record) cut() string {
 
 // messageName names a message that parseMessage has read.
 func messageName(m fmt.Stringer) string {
-	if _, ok := m.(*CLCM); ok {
+	switch m.(type) {
+	case *CLCM:
 		return "CLCM"
+	case *Rate:
+		return "GFC"
 	}
 	return "ITSY message"
 }

@@ -3,11 +3,12 @@
 -- latter laps, quests and the Credit Loop Control Messages too.
 --
 --   ethertype 0x8808 --> chain: stock dissector (macc), then the padding --> itsy
---   ethertype 0x88b5 --> itsy: to 01:80:c2:00:00:0e? --> itsy or clcm
+--   ethertype 0x88b5 --> itsy: to 01:80:c2:00:00:0e? --> itsy, clcm or gfc
 --                              else: data, as without this file
 --
 -- Filters: itsy, itsy.kind == "label", itsy.initiator.node == 5, itsy.malformed, itsy.home,
--- itsy.diagnosis.kind == "lap", clcm, clcm.spuid ... The byte tables are docs/format/itsy.md and docs/format/clcm.md.
+-- itsy.diagnosis.kind == "lap", clcm, clcm.spuid, gfc.stage ... The byte tables are docs/format/itsy.md,
+-- clcm.md and gfc.md.
 -- A TLV is judged as the switch judges it: fields in the order in which they lie, and of
 -- one that is refused no field is shown but those that led there. Of a lap or a quest the
 -- head is judged; what follows is data.
@@ -21,6 +22,7 @@ local MESSAGE_LEN = 46  -- octets behind the EtherType of an ITSY message
 local NEAREST_BRIDGE = "0180c200000e"
 local OUI = 0x024954
 
+local RATE_HEAD, RATE_LEN = "FE070249540411", 9 -- of a rate message up to its kind
 local ORGANISATION, SUBTYPE_ITSY, SUBTYPE_CLCM, SUBTYPE_DIAGNOSIS = 127, 1, 2, 3
 
 local KINDS = {
@@ -52,6 +54,7 @@ local ANSWERED = 2
 local first, itsy = pcall(Proto, "itsy", "ITSY deadlock detection")
 if not first then return end
 local clcm = Proto("clcm", "Credit Loop Control Message")
+local gfc = Proto("gfc", "Gentle Flow Control")
 -- The name under which MAC Control is taken over; it never stands in a tree.
 local chain = Proto("itsy_chain", "MAC Control, then ITSY")
 
@@ -103,6 +106,10 @@ local c = {
   hops = ProtoField.uint8("clcm.hops", "Hops"),
   egress = ProtoField.uint8("clcm.egress", "Egress port"),
 }
+local r = {
+  priority = ProtoField.uint8("gfc.priority", "Priority", base.DEC, nil, 0xe0),
+  stage = ProtoField.uint8("gfc.stage", "Stage: 2^stage times slower than the link"),
+}
 local ELECTION, PATH = 1, 2
 local CLCM_HEAD_LEN, ELECTION_LEN, PATH_LEN, HOP_LEN, MAX_HOPS = 8, 12, 14, 5, 99
 
@@ -125,6 +132,7 @@ end
 
 itsy.fields = values(head, f, g)
 clcm.fields = values(c)
+gfc.fields = values(r)
 itsy.experts = { bad, foreign, cut, unpaused, home, declared, forged }
 itsy.prefs.keys = Pref.string("File of keys", "", "Keys of authenticated links, by which tags are judged: a line with the name of a link and its key, or two")
 itsy.prefs.names = Pref.string("File of names", "", "Names of ports, for captures that have none: a line with a port's number, address and name, as softswitch decode wireshark --names writes it")
@@ -648,6 +656,18 @@ local function is_subtype(tvb, subtype)
   return tvb:len() >= 6 and tvb(0, 1):uint() >= 2 * ORGANISATION and tvb(2, 3):uint() == OUI and tvb(5, 1):uint() == subtype
 end
 
+-- dissect_rate reads a rate message; what is not whole is no rate message.
+local function dissect_rate(tvb, pinfo, root)
+  pinfo.cols.protocol = "GFC"
+  local tree = root:add(gfc, tvb(0))
+  tree:add(r.priority, tvb(7, 1))
+  tree:add(r.stage, tvb(8, 1))
+  local summary = string.format("rate priority %d stage %d", tvb(7, 1):bitfield(0, 3), tvb(8, 1):uint())
+  tree:append_text(", " .. summary)
+  pinfo.cols.info:append(summary)
+  add_long_verdict(tvb, pinfo, tree)
+end
+
 -- judge_head_fields judges what a lap and a quest begin with.
 local function judge_head_fields(tvb, tree, kind)
   add_flags(tvb, tree, kind == QUEST and QUEST_FLAGS or {})
@@ -726,6 +746,10 @@ local function dissect_message(tvb, pinfo, root)
   end
   if is_subtype(tvb, SUBTYPE_DIAGNOSIS) then
     dissect_diagnosis(tvb, pinfo, root)
+    return tvb:len()
+  end
+  if tvb:len() >= RATE_LEN and tvb(0, 7):bytes():tohex() == RATE_HEAD then
+    dissect_rate(tvb, pinfo, root)
     return tvb:len()
   end
   local tree = dissect_itsy(tvb, pinfo, root, true, tvb:len() < tvb:reported_len())

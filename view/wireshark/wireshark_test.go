@@ -257,6 +257,7 @@ func TestColumns(t *testing.T) {
 		{pcapng.Packet{Data: message(tlv(label))}, "ITSY\t" + named(label.String())},
 		{pcapng.Packet{Data: cut}, "ITSY\t [truncated; want 26 octets, there are 16]"},
 		{pcapng.Packet{Data: message(shpiner.AppendElection(nil, shpiner.Election{Priority: 3, SPUID: 0xdeadbeef}))}, "CLCM\telection priority 3 SPUID deadbeef"},
+		{pcapng.Packet{Data: message(itsyhdr.Rate{Priority: 3, Stage: 2}.Append(nil))}, "GFC\trate priority 3 stage 2"},
 		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))}, named("ITSY\tlap priority 3 from 5.2 rank 9 hops 3")},
 		{pcapng.Packet{Data: message(quest(3, 2, 5, 2, 9, 0x0a0b0c0d, 2))}, named("ITSY\tquest priority 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered")},
 		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))[:100]}, "ITSY\t [truncated; want 417 octets, there are 86]"},
@@ -272,7 +273,7 @@ func TestFiltersOfDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var filters []string
-	for _, m := range regexp.MustCompile("`((?:itsy|clcm)(?:\\.[a-z_]+)*)`").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile("`((?:itsy|clcm|gfc)(?:\\.[a-z_]+)*)`").FindAllStringSubmatch(string(page), -1) {
 		filters = append(filters, m[1])
 	}
 	if len(filters) < 30 {
