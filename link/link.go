@@ -88,6 +88,15 @@ type Poller interface {
 	Poll(bufs [][]byte) (n int)
 }
 
+// A Stamper is a Link that knows when each frame came.
+type Stamper interface {
+	Link
+	// ReadStamped is Read, and puts when frame i came into at[i], which is as long as bufs: a point of the
+	// clock of package timer. It is the kernel's stamp, made where the frame enters this machine, or of a
+	// veth where it is sent; if the wall clock is set meanwhile it may be too late, and never too early.
+	ReadStamped(bufs [][]byte, at []unit.Time) (n int, err error)
+}
+
 // A Hearer is a Link that can be opened deaf: it receives nothing before Hear, as if it were not
 // opened, and can send.
 type Hearer interface {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/link/gso"
+	"softswitch/unit"
 )
 
 // tagBytes is the length of an 802.1Q tag, macBytes that of the two addresses before
@@ -32,15 +33,17 @@ type receiver struct {
 
 	// State of the Read in progress.
 	bufs  [][]byte
+	at    []unit.Time // of ReadStamped; nil for nobody
 	n     int
 	errno error
 
 	// What the sender left to a NIC, behind its header; nil before there was any: see begin.
 	in      []byte
 	cut     gso.Cutter
-	offload func() // called before the first of it is delivered; nil for nobody
+	cutAt   unit.Time // stamp of what is cut, on the wall clock
+	offload func()    // called before the first of it is delivered; nil for nobody
 
-	pending unix.Errno // of the socket, found by begin; 0 for none
+	pending atomic.Uintptr // unix.Errno of the socket, found by begin; 0 for none
 
 	received  atomic.Uint64
 	truncated atomic.Uint64
@@ -50,15 +53,25 @@ type receiver struct {
 
 // Read implements Link. It checks the ring first, and waits in the netpoller only if
 // the ring is empty.
-func (p *Packet) Read(bufs [][]byte) (int, error) {
+func (p *Packet) Read(bufs [][]byte) (int, error) { return p.read(bufs, nil) }
+
+// ReadStamped implements Stamper.
+func (p *Packet) ReadStamped(bufs [][]byte, at []unit.Time) (int, error) {
+	n, err := p.read(bufs, at)
+	p.rx.stamps.convert(at[:n])
+	return n, err
+}
+
+// read is Read, which also puts the stamps of the frames, on the wall clock, into at unless that is nil.
+func (p *Packet) read(bufs [][]byte, at []unit.Time) (int, error) {
 	if len(bufs) == 0 {
 		return 0, nil
 	}
 	rx := &p.rx
 	for {
-		rx.bufs, rx.n, rx.errno = bufs, 0, nil
+		rx.bufs, rx.at, rx.n, rx.errno = bufs, at, 0, nil
 		err := p.rc.Read(rx.readable)
-		rx.bufs = nil
+		rx.bufs, rx.at = nil, nil
 		if rx.n > 0 {
 			rx.received.Add(uint64(rx.n))
 			return rx.n, nil
@@ -75,19 +88,19 @@ func (p *Packet) Read(bufs [][]byte) (int, error) {
 func (p *Packet) readable(fd uintptr) bool {
 	rx := &p.rx
 	if p.polled == nil {
-		if rx.n = rx.take(rx.bufs); rx.n > 0 {
+		if rx.n = rx.take(rx.bufs, rx.at); rx.n > 0 {
 			return true
 		}
 	}
 	rx.errno = socketError(fd)
-	if rx.pending != 0 {
-		rx.errno, rx.pending = rx.pending, 0
+	if pending := unix.Errno(rx.pending.Swap(0)); pending != 0 {
+		rx.errno = pending
 	}
 	return rx.errno != nil
 }
 
-// take is the frames that are in the ring, as for Read.
-func (rx *receiver) take(bufs [][]byte) (n int) {
+// take is the frames that are in the ring, and their stamps unless at is nil, as for Read.
+func (rx *receiver) take(bufs [][]byte, at []unit.Time) (n int) {
 	if since, ready := rx.ring.since(); ready {
 		rx.waited.Store(max(rx.waited.Load(), int64(rx.stamps.ago(since))))
 	} else if !rx.cut.More() {
@@ -95,10 +108,17 @@ func (rx *receiver) take(bufs [][]byte) (n int) {
 	}
 	for n < len(bufs) {
 		if rx.cut.More() {
+			if at != nil {
+				at[n] = rx.cutAt
+			}
 			n += rx.finish(bufs[n:])
 			continue
 		}
-		got, truncated, unfinished := rx.ring.take(bufs[n:])
+		var stamps []unit.Time
+		if at != nil {
+			stamps = at[n:]
+		}
+		got, truncated, unfinished := rx.ring.take(bufs[n:], stamps)
 		n += got
 		if truncated > 0 {
 			rx.truncated.Add(truncated)
@@ -125,6 +145,7 @@ func (rx *receiver) begin() {
 		rx.in = make([]byte, tagBytes+gso.HeaderLen+gso.MaxFrame)
 	}
 	hdr, slot := rx.ring.head()
+	rx.cutAt = stampOf(hdr)
 	room := rx.in[tagBytes:] // what is before it is for the tag
 	var n int
 	if hdr.Status&unix.TP_STATUS_COPY != 0 {
@@ -157,7 +178,7 @@ func (rx *receiver) copied(room []byte) int {
 		if errno == 0 {
 			return int(n)
 		}
-		rx.pending = errno
+		rx.pending.Store(uintptr(errno))
 	}
 	return 0
 }
@@ -176,7 +197,7 @@ func (rx *receiver) finish(bufs [][]byte) int {
 
 // Poll implements Poller. The link has to have been opened to be polled.
 func (p *Packet) Poll(bufs [][]byte) int {
-	n := p.rx.take(bufs)
+	n := p.rx.take(bufs, nil)
 	if n > 0 {
 		p.rx.received.Add(uint64(n))
 	}
@@ -288,14 +309,19 @@ func (r *ring) since() (at time.Duration, ok bool) {
 	if atomic.LoadUint32(&hdr.Status)&unix.TP_STATUS_USER == 0 {
 		return 0, false
 	}
-	return time.Duration(hdr.Sec)*time.Second + time.Duration(hdr.Nsec), true
+	return time.Duration(stampOf(hdr)), true
+}
+
+// stampOf is when the kernel put the frame of a slot into the ring, in ns of the wall clock.
+func stampOf(hdr *unix.Tpacket2Hdr) unit.Time {
+	return unit.Time(hdr.Sec)*unit.Second + unit.Time(hdr.Nsec)
 }
 
 // take copies the frames that are ready into bufs, at most len(bufs), and returns their
 // slots. It returns how many it copied and how many it skipped because they were
 // truncated; and whether it ended before a slot that is unfinished. It checks each slot at most
-// once.
-func (r *ring) take(bufs [][]byte) (n int, truncated uint64, isUnfinished bool) {
+// once. at, unless nil, gets the stamps of those that it copied.
+func (r *ring) take(bufs [][]byte, at []unit.Time) (n int, truncated uint64, isUnfinished bool) {
 	for looked := 0; n < len(bufs) && looked < r.slots; looked++ {
 		hdr, slot := r.head()
 		// Acquire: read nothing of the slot before its status says that the kernel has
@@ -309,6 +335,9 @@ func (r *ring) take(bufs [][]byte) (n int, truncated uint64, isUnfinished bool) 
 		}
 		if frame, whole := copyFrame(bufs[n], hdr, slot); whole {
 			bufs[n] = frame
+			if at != nil {
+				at[n] = stampOf(hdr)
+			}
 			n++
 		} else {
 			truncated++

@@ -56,7 +56,7 @@ func TestRingOfAnySlot(t *testing.T) {
 				n++
 			}
 			got := frameBuffers(2*k.slots, mtu+14)
-			took, truncated, _ := k.take(got)
+			took, truncated, _ := k.take(got, nil)
 			if took != len(want) || truncated != 0 {
 				t.Fatalf("MTU %d: took %d frames, %d truncated; want %d, 0", mtu, took, truncated, len(want))
 			}

@@ -34,7 +34,7 @@ func (n *Node) leave(alone bool) {
 // its links are closed when Crash returns, nothing that it held leaves, and events that
 // were not passed to Log are lost. The context of Run has to end then.
 func (n *Node) Crash() {
-	n.machine, n.pending = corpse{n.machine.Ports()}, nil
+	n.machine, n.stamped, n.pending = corpse{n.machine.Ports()}, nil, nil
 	n.mu.Unlock()
 	var closing sync.WaitGroup // the kernel takes milliseconds for each
 	for _, p := range n.ports {

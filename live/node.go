@@ -31,6 +31,13 @@ type Machine interface {
 	SetMAC(p unit.Port, m unit.MAC)
 }
 
+// StampedMachine is a Machine that is told when each frame came, where the link knows it.
+type StampedMachine interface {
+	Machine
+	// ReceiveAt is Receive of frames that came at these points of the clock, which are not after now.
+	ReceiveAt(now unit.Time, in unit.Port, fs []*buffer.Frame, at []unit.Time)
+}
+
 // Options are the settings of a node.
 type Options struct {
 	Machine Machine
@@ -100,6 +107,8 @@ type Node struct {
 	ports []*port
 	inner unit.PortSet // those that do not face a host
 	log   logger
+	// stamped is the machine, if it is told when each frame came; guarded by mu.
+	stamped StampedMachine
 
 	mu      sync.Mutex
 	machine Machine       // guarded by mu
@@ -170,6 +179,7 @@ func New(opt Options) (*Node, error) {
 		opt.Tell = func(string, ...any) {}
 	}
 	n := &Node{opt: opt, machine: opt.Machine, due: unit.Never, ended: make(chan struct{})}
+	n.stamped, _ = opt.Machine.(StampedMachine)
 	n.ready.init(len(opt.Ports))
 	n.urgent.init(len(opt.Ports))
 	n.log.init(opt.Log)

@@ -129,11 +129,18 @@ func (p process) status() string {
 	if err != nil || s.Starttime != p.Start {
 		return "dead"
 	}
+	status := StatusOf(s)
+	if status == "dead" && s.PPID == os.Getpid() {
+		unix.Wait4(p.PID, nil, unix.WNOHANG, nil)
+	}
+	return status
+}
+
+// StatusOf is what a process that is there does: "running", "stopped" or, if nothing but its exit status is
+// left of it, "dead". One that a debugger holds is stopped.
+func StatusOf(s procfs.ProcStat) string {
 	switch s.State {
 	case "Z", "X":
-		if s.PPID == os.Getpid() {
-			unix.Wait4(p.PID, nil, unix.WNOHANG, nil)
-		}
 		return "dead"
 	case "T", "t":
 		return "stopped"

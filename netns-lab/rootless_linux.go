@@ -129,10 +129,10 @@ func waitStatus(ws syscall.WaitStatus) int {
 }
 
 // outcome is the exit status of a command that has run, with this error of its own. An error of anything
-// but its status, or the end of ctx, is returned.
+// but its status, or the end of ctx, is returned; so is the end of ctx before the command began.
 func outcome(ctx context.Context, cmd *exec.Cmd, err error) (int, error) {
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && !errors.Is(err, ctx.Err()) {
+	if cmd.ProcessState == nil || err != nil && !errors.As(err, &exit) && !errors.Is(err, ctx.Err()) {
 		return 0, err
 	}
 	return waitStatus(cmd.ProcessState.Sys().(syscall.WaitStatus)), nil

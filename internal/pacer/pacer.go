@@ -72,6 +72,16 @@ func (w *Wire) At() unit.Time { return max(w.free, w.soon) }
 // it may catch up.
 func (w *Wire) Wait() { w.waiting = true }
 
+// Rescale changes what is left at now of the time until the next frame, as the rate goes from a 2^from-th of
+// the link's to a 2^to-th.
+func (w *Wire) Rescale(now unit.Time, from, to uint8) {
+	for _, t := range []*unit.Time{&w.free, &w.soon} {
+		if left := *t - now; left > 0 {
+			*t = now + left<<to>>from
+		}
+	}
+}
+
 // Reset frees the wire at now, after its rate has changed.
 func (w *Wire) Reset(now unit.Time) { w.free, w.soon = min(w.free, now), min(w.soon, now) }
 

@@ -3,7 +3,7 @@
 // A veth offloads by default, and a reader then sees frames of up to 64 KiB.
 //
 // It uses the kernel's SIOCETHTOOL, which every kernel has, and handles no other
-// features.
+// features. By the same way Statistics reads what a driver counts.
 package offload
 
 import (
@@ -73,7 +73,7 @@ type port struct {
 
 // off switches the offloads off.
 func (p port) off() error {
-	names, err := p.names()
+	names, err := p.names(setOfFeatures)
 	if err != nil {
 		return err
 	}
@@ -89,21 +89,48 @@ func (p port) off() error {
 	return p.ioctl(set)
 }
 
+// Statistics are what the driver of an interface counts, as `ethtool -S iface` prints it: names, and what
+// each has come to. An interface whose driver counts nothing has none.
+func Statistics(iface string) (names []string, values []uint64, err error) {
+	err = with(iface, func(p port) error {
+		if names, err = p.names(setOfStatistics); err != nil || len(names) == 0 {
+			return err
+		}
+		stats := message(8+8*len(names), unix.ETHTOOL_GSTATS) // ethtool_stats
+		binary.NativeEndian.PutUint32(stats[4:], uint32(len(names)))
+		if err := p.ioctl(stats); err != nil {
+			return err
+		}
+		for i := range names {
+			values = append(values, binary.NativeEndian.Uint64(stats[8+8*i:]))
+		}
+		return nil
+	})
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("what %s counts: %w", iface, err)
+	}
+	return names, values, nil
+}
+
 const (
-	setOfFeatures = 4  // ETH_SS_FEATURES
-	nameLen       = 32 // of a feature's name, zeros included
+	setOfStatistics = 1  // ETH_SS_STATS
+	setOfFeatures   = 4  // ETH_SS_FEATURES
+	nameLen         = 32 // of a name, zeros included
 )
 
-// names returns the names of all features, in the kernel's order.
-func (p port) names() ([]string, error) {
+// names returns the names of a set, in the kernel's order.
+func (p port) names(set uint32) ([]string, error) {
 	info := message(20, unix.ETHTOOL_GSSET_INFO) // ethtool_sset_info
-	binary.NativeEndian.PutUint64(info[8:], 1<<setOfFeatures)
+	binary.NativeEndian.PutUint64(info[8:], 1<<set)
 	if err := p.ioctl(info); err != nil {
 		return nil, err
 	}
 	n := int(binary.NativeEndian.Uint32(info[16:]))
 	text := message(12+n*nameLen, unix.ETHTOOL_GSTRINGS) // ethtool_gstrings
-	binary.NativeEndian.PutUint32(text[4:], setOfFeatures)
+	binary.NativeEndian.PutUint32(text[4:], set)
 	binary.NativeEndian.PutUint32(text[8:], uint32(n))
 	if err := p.ioctl(text); err != nil {
 		return nil, err

@@ -125,3 +125,28 @@ func TestOffNamesWhatItCouldNotSet(t *testing.T) {
 		}
 	}
 }
+
+// The peer's index is what a veth counts first.
+func TestStatistics(t *testing.T) {
+	a, b := testkit.NewNamespace(t), testkit.NewNamespace(t)
+	a.Veth("a", b, "b")
+	err := a.Do(func() error {
+		names, values, err := Statistics("a")
+		if err != nil {
+			return err
+		}
+		if len(names) == 0 || len(names) != len(values) || names[0] != "peer_ifindex" || values[0] == 0 {
+			return fmt.Errorf("names %q, values %d", names, values)
+		}
+		if names, _, err := Statistics("lo"); err != nil || len(names) > 0 {
+			return fmt.Errorf("lo: %q, %v", names, err)
+		}
+		if _, _, err := Statistics("nosuch"); err == nil {
+			return errors.New("an interface that is not there counts something")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

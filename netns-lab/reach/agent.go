@@ -213,13 +213,10 @@ func (a agent) process() (p procfs.Proc, err error) {
 // status is "running", "stopped" or "dead".
 func status(p procfs.Proc) string {
 	stat, err := p.Stat()
-	switch {
-	case err != nil || stat.State == "Z" || stat.State == "X":
+	if err != nil {
 		return "dead"
-	case stat.State == "T":
-		return "stopped"
 	}
-	return "running"
+	return netnslab.StatusOf(stat)
 }
 
 func setLink(args json.RawMessage) error {
