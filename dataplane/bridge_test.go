@@ -219,6 +219,22 @@ func TestLossyQueueLimit(t *testing.T) {
 	}
 }
 
+// A priority group without headroom that is not quite full pauses its sender with the first frame that it refuses,
+// and resumes it: else the sender would go on, and each of its frames would be lost.
+func TestRefusedBeforeXOFF(t *testing.T) {
+	s := newTestSwitch(t, 3, func(c *Config) { c.Buffer.Profile = buffer.Profile{StaticTh: 3500, XONOffset: 1000} })
+	fs := several(4, 0, 1, 3)
+	s.receive(0, fs[:3]...)
+	s.wantNothing(0)
+	s.receive(0, fs[3])
+	s.wantDrop(0, DropHeadroom)
+	s.wantPause(0, 3, 1, itsyhdr.TLV{})
+	s.receive(0, fs[3])
+	s.wantDrop(0, DropHeadroom)
+	s.wantData(1, fs[:1]...)
+	s.wantResume(0, 3, 1)
+}
+
 // What comes above the headroom is lost, and counted as what must not happen.
 func TestHeadroomFull(t *testing.T) {
 	s := newTestSwitch(t, 3, nil)

@@ -47,6 +47,7 @@ type Config struct {
 	Bands    TTLBands
 	NoFlood  bool
 	Limits   []Limit
+	Rings    []Ring // no two have an Out in common; see ring.go
 	// ECN is what keeps pauses from being needed; see ecn.go.
 	ECN ECN
 	// Plain pause frames carry no TLV, as those of a NIC.
@@ -112,6 +113,8 @@ type PortConfig struct {
 	HeedBytes int
 	// Scheduler is how the priorities share the egress. The zero value: evenly.
 	Scheduler Scheduler
+	// GFC, unless nil, slows the far end down instead of pausing it; see gentle.go. The port has a Rate.
+	GFC *GFC
 	// Auth, unless nil, authenticates both directions of a link to another switch. The
 	// switch fills in its Self and Gap.
 	Auth *auth.Config

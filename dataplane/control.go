@@ -148,16 +148,26 @@ func (s *Switch) receiveMessage(in unit.Port, f *buffer.Frame) {
 	}
 }
 
-// receiveFrame hands a message that is no ITSY TLV to a detector that has messages of
-// its own. The payload is only lent to the detector: it is in the slot, which is free after the
+// receiveFrame obeys a rate, and hands any other message that is no ITSY TLV to a detector that has messages
+// of its own. The payload is only lent to the detector: it is in the slot, which is free after the
 // call.
 func (s *Switch) receiveFrame(in unit.Port, f *buffer.Frame) {
 	payload, tag := s.ports[in].splitPayload(f.Data)
-	if s.peer == nil || payload == nil {
+	rate, isRate := itsyhdr.ParseRate(payload)
+	isRate = isRate && s.ports[in].gentle != nil
+	if !isRate && s.peer == nil || payload == nil {
 		s.drop(f, DropMessage)
 		return
 	}
 	if !s.believed(in, f, tag) {
+		return
+	}
+	if isRate {
+		s.ports[in].count.RxMessages++
+		s.free(f)
+		if s.ports[in].honours.Has(rate.Priority) {
+			s.obeyRate(in, rate)
+		}
 		return
 	}
 	if !s.peer.Frame(s.now, in, payload) {
@@ -181,6 +191,8 @@ func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 	case it.isPause:
 		s.buildPause(out, f, it.msg.Priority)
 		return
+	case it.isRate:
+		s.buildRate(out, f, it.msg.Priority)
 	case it.isHello:
 		// Only an authenticated port has hellos to send (sendChallenge, receiveHello).
 		p.auth.PutHello(f.Data, unit.NodePort{Node: s.cfg.ID, Port: out}, it.hello)

@@ -22,6 +22,7 @@ type controlQueue struct {
 type controlItem struct {
 	isPause bool
 	isHello bool
+	isRate  bool // the reminder of a rate of msg.Priority; see gentle.go
 	msg     itsyhdr.TLV
 	payload string     // of a message that is no TLV; "" otherwise
 	hello   auth.Hello // if isHello

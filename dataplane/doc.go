@@ -16,7 +16,8 @@
 // tables fib.go, lag.go (links that act as one), learned.go (stations, and what neighbours share) and arp.go,
 // icmp.go (the reply to a frame that ends here), pfc.go (what a port has of its own), prevent.go
 // (the priority in which a frame leaves), pause.go,
-// schedule.go, starve.go (which queues others keep from sending), heed.go (who sends on while it is
+// schedule.go, starve.go (which queues others keep from sending), gentle.go (rates
+// in the place of pauses), ring.go (what may enter a ring), heed.go (who sends on while it is
 // paused), transmit.go, ecn.go (marks on what leaves),
 // sent.go. Then what goes between neighbours: budget.go and storm.go
 // (how much of it), control.go, where pause frames and ITSY labels meet, auth.go (which of them are

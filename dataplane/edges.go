@@ -84,7 +84,7 @@ func (s *Switch) heldMoved(b detect.PG, q detect.Queue, before, held int) {
 // eventHeadrooms logs what changed in the headrooms of priority groups, if they share a pool. It is
 // called at the end of whatever changes the accounts: an entry for each priority group that moved.
 func (s *Switch) eventHeadrooms() {
-	if s.mmu.Shares() {
+	if s.mmu.HasMoved() {
 		s.logHeadrooms()
 	}
 }

@@ -37,7 +37,7 @@ type fibEntry struct {
 }
 
 func newFIB(c Config) fib {
-	f := fib{subnets: c.Subnets}
+	f := fib{subnets: c.Subnets, entries: make([]fibEntry, 0, len(c.Subnets)+len(c.Routes))}
 	for i, s := range c.Subnets {
 		f.add(fibEntry{subnet: int32(i), gateway: addr32(s.Gateway), backup: s.Backup, prefix: s.Prefix})
 	}

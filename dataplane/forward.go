@@ -11,14 +11,21 @@ import (
 // ports of the bridge if that is unknown or a group. In a router these are the ports of one
 // subnet.
 func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
+	dst := unit.MAC(f.Info.DstMAC)
+	if dst == s.before.dst && dst != 0 {
+		s.enqueue(f, s.before.out)
+		return
+	}
 	// Invariant: nothing is bridged back to the port by which it came: that segment has had it.
 	bridge = bridge.Without(s.lag[in])
-	dst := unit.MAC(f.Info.DstMAC)
 	if !dst.IsGroup() {
 		if station, ok := s.macs.lookup(s.now, s.ports[in].subnet, dst); ok {
 			out := s.memberFor(f, station)
 			switch {
 			case bridge.Has(out):
+				if len(s.cfg.LAGs) == 0 {
+					s.before.dst, s.before.out = dst, out
+				}
 				s.enqueue(f, out)
 			case s.up.Has(out): // it is where the frame came from, or not of this bridge
 				s.drop(f, DropFiltered)
@@ -281,12 +288,29 @@ func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {
 	v, xoff := s.mmu.Admit(f.In, f.InPriority, f.Len)
 	// The upstream did not stop in time, or does not know pauses.
 	if v == buffer.HeadroomFull {
-		s.drop(f, s.ports[f.In].full())
+		s.drop(f, s.ports[b.Port].full())
+		if xoff {
+			s.pausePG(b, s.fullest(b, q))
+		}
 		return false, false
 	}
 	f.Charged = true
+	s.restage(f.In, f.InPriority)
 	s.eventHeadrooms()
 	return true, xoff
+}
+
+// fullest is the queue in which b holds most, the lowest of several; or, where all of b is leaving.
+func (s *Switch) fullest(b detect.PG, or detect.Queue) detect.Queue {
+	q, most := or, 0
+	for out := range s.ports {
+		for c := range unit.Priority(unit.Priorities) {
+			if held := s.mmu.Held(b.Port, b.Priority, unit.Port(out), c); held > most {
+				q, most = detect.Queue{Port: unit.Port(out), Priority: c}, held
+			}
+		}
+	}
+	return q
 }
 
 // hasSlot reports whether there is a slot for a frame more that no driver has read: one that admit
@@ -322,6 +346,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	pg, queue := detect.PG{Port: f.In, Priority: f.InPriority}, detect.Queue{Port: out, Priority: c}
 	n := s.mmu.Charge(f.Len)
 	held := s.mmu.Hold(f.In, f.InPriority, out, c, n)
+	s.ringMoved(pg, queue, held)
 	s.detector.Enqueue(s.now, pg, queue, flowOf(f), n)
 	// A priority group that has just gone XOFF has all its edges logged, this one among them; otherwise
 	// only this one has changed.

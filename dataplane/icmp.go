@@ -107,18 +107,19 @@ func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 	}
 	// The message counts as received at the port of the datagram that it is about.
 	g := s.pool.Get()
+	// How long the message is depends on the datagram, not on how much of it is kept (buffer.Frame.Data),
+	// nor on what the slot has grown to for an older frame.
 	const head = ether.HeaderLen + ether.IPv4Len + icmpLen
-	most := min(icmpLongest+ether.HeaderLen, s.cfg.MaxFrame, cap(g.Data)) - head
-	quote := p[:min(len(p), p.TotalLen(), most)]
-	total := ether.IPv4Len + icmpLen + len(quote)
+	quote := p[:min(len(p), p.TotalLen())]
+	total := ether.IPv4Len + icmpLen + min(p.TotalLen(), min(icmpLongest+ether.HeaderLen, s.cfg.MaxFrame)-head)
 	g.Len = max(ether.HeaderLen+total, ether.MinLen)
-	g.Data = g.Data[:g.Len]
+	g.Data = g.Data[:min(g.Len, s.pool.SlotBytes())]
 	// What an older frame left in the slot must not leave in the padding.
 	clear(g.Data)
 	g.Data[12], g.Data[13] = ether.TypeIPv4>>8, ether.TypeIPv4&0xff
 	datagram := g.Data[ether.HeaderLen:]
 	ether.PutIPv4(datagram, s.priorities.dscp[s.priorities.lossy]<<2, icmpTTL, ether.ProtoICMP, total, from, p.Src())
-	m := datagram[ether.IPv4Len:total]
+	m := datagram[ether.IPv4Len:min(total, len(datagram))]
 	m[0], m[1] = kind, code
 	copy(m[icmpLen:], quote)
 	binary.BigEndian.PutUint16(m[2:], ether.Checksum(m))

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"softswitch/buffer"
 	"softswitch/internal/ether"
 	"softswitch/unit"
 )
@@ -179,6 +180,51 @@ func TestICMPErrors(t *testing.T) {
 	s.receive(0, d.echo(56)) // of a query it is told
 	s.wantDrop(0, DropNoPort)
 	s.wantError(d.echo(56), icmpUnreachable, codeNet)
+}
+
+// What is told of a datagram, and how long it is, depends neither on how much of it the driver keeps nor on
+// the slot: an older frame may have made it longer.
+func TestICMPErrorsOfWhatIsNotKept(t *testing.T) {
+	const kept = 64
+	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", ttl: 1}
+	for _, size := range []int{60, 64, 90, 600, 1514} {
+		d.size = size
+		whole := newTestSwitch(t, 6, withoutDefault)
+		whole.receive(0, d.frame())
+		want := whole.drain(0)
+		whole.wantDrop(0, DropTTL)
+		for _, grown := range []int{0, 100, 1000} {
+			s := newTestSwitch(t, 6, func(c *Config) {
+				withoutDefault(c)
+				c.Pool = buffer.NewPool(0, 1000, 1000, kept)
+			})
+			fs := make([]*buffer.Frame, s.cfg.Batch)
+			s.Lend(0, fs)
+			for _, f := range fs {
+				f.Data = append(f.Data, make([]byte, grown)...)
+			}
+			for _, f := range fs {
+				s.pool.Put(f)
+			}
+			f := make([]*buffer.Frame, 1)
+			s.Lend(0, f)
+			f[0].Data, f[0].Len = append(f[0].Data[:0], d.frame()[:min(size, kept)]...), size
+			s.Parse(f[0])
+			s.Receive(s.now, 0, f)
+			s.work()
+			s.wantDrop(0, DropTTL)
+			got := s.lend(0, 2)
+			if len(got) != 1 || got[0].Len != len(want[0]) || len(got[0].Data) != min(got[0].Len, kept) {
+				t.Fatalf("of %d bytes, slots grown by %d: %s, of which %d bytes are kept; want one of %d", size, grown, unit.Count(len(got), "frame"), len(got[0].Data), len(want[0]))
+			}
+			// The checksum is of what is kept.
+			b, w := got[0].Data, want[0][:len(got[0].Data)]
+			if !bytes.Equal(b[:36], w[:36]) || !bytes.Equal(b[38:], w[38:]) {
+				t.Errorf("of %d bytes, slots grown by %d: %x, want %x", size, grown, b, w)
+			}
+			s.sent(0)
+		}
+	}
 }
 
 // A host that does not answer requests is unreachable, not one that is asked for now.

@@ -97,7 +97,9 @@ func (s *Switch) parseIPv4(in unit.Port, i *buffer.Info, p ether.IPv4, n int) {
 	i.DstIP, i.TTL = p.Dst(), p.TTL()
 	// Kind stays kindData: only route acts on the reason. It is found here because this runs
 	// outside the lock.
-	i.Reason = uint8(s.unroutable(p))
+	if s.routed {
+		i.Reason = uint8(s.unroutable(p))
+	}
 	// All fragments of a datagram have one hash, that of addresses and protocol alone, and so one
 	// way.
 	sport, dport := p.Ports()
@@ -128,13 +130,8 @@ func parseControl(b []byte) (kind, reason uint8) {
 	return kindBad, uint8(DropPFCOpcode)
 }
 
-// flowOf is the flow of a frame, 0 if it is not IPv4.
-func flowOf(f *buffer.Frame) detect.FlowID {
-	if !isIPv4(f) {
-		return 0
-	}
-	return detect.FlowID(f.Info.Hash)
-}
+// flowOf is the flow of a frame, 0 if it is not IPv4: of no other Parse makes a hash.
+func flowOf(f *buffer.Frame) detect.FlowID { return detect.FlowID(f.Info.Hash) }
 
 // isIPv4 reports whether a data frame carries IPv4, whose header Info.L3 locates.
 func isIPv4(f *buffer.Frame) bool {

@@ -7,7 +7,8 @@ import (
 	"softswitch/unit"
 )
 
-// pausePG pauses the upstream of b, which a frame that was queued in cause made XOFF.
+// pausePG pauses the upstream of b, which a frame that was queued in cause made XOFF, or one that was refused
+// while b waited in cause.
 func (s *Switch) pausePG(b detect.PG, cause detect.Queue) {
 	bytes, _ := s.mmu.Bytes(b.Port, b.Priority)
 	_, period := s.mmu.XOFF(b.Port, b.Priority)
@@ -126,7 +127,8 @@ func (s *Switch) sendRefreshes(in unit.Port) {
 	// told, not XOFF: a priority group whose first pause has not left yet waits in the control queue, and
 	// has nothing to repeat.
 	for set := p.told; set != 0; set &= set - 1 {
-		if c := set.First(); p.announced[c].refresh <= s.now {
+		// One that waits for the wire already makes its port ready no more: a driver would come back at once.
+		if c := set.First(); p.announced[c].refresh <= s.now && !p.control.pauses.Has(c) {
 			s.sendPause(in, c)
 		}
 	}

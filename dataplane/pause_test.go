@@ -95,6 +95,27 @@ func TestRefresh(t *testing.T) {
 	s.wantNext(unit.Never)
 }
 
+// A refresh that waits for the wire does not make its port ready again and again.
+func TestRefreshWaits(t *testing.T) {
+	s := newTestSwitch(t, 2, nil)
+	for _, c := range []unit.Priority{3, 4} {
+		s.receive(0, several(4, 0, 1, c)...)
+		s.wantPause(0, c, 1, itsyhdr.TLV{})
+	}
+	s.advance(s.cfg.Refresh)
+	s.lend(0, 1) // the refresh of 3
+	s.Work(nil)
+	for range 3 {
+		s.Switch.Transmit(s.now, 0, nil)
+		if ready, _ := s.Work(nil); ready.Has(0) {
+			t.Error("port 0 is ready for what waits already")
+		}
+	}
+	s.sent(0)
+	s.advance(s.cfg.Ports[0].Rate.FrameTime(60))
+	s.wantPause(0, 4, 1, itsyhdr.TLV{})
+}
+
 // A refresh that is due when the priority group has resumed goes out as the resume.
 func TestRefreshDueAtXON(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)

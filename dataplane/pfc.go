@@ -22,6 +22,10 @@ func (p *port) setPFC(lossless unit.PrioritySet) {
 	if p.cfg.PFCTxOff || p.cfg.FacesStack {
 		p.sends = 0
 	}
+	if p.cfg.GFC != nil {
+		p.gentle = newGentle(*p.cfg.GFC, p.cfg.Rate, p.sends)
+		p.sends = 0
+	}
 	switch {
 	case p.cfg.PFCRxOff:
 		p.honours = 0

@@ -10,7 +10,7 @@ import (
 // here. A frame that waits for nothing costs one pass; nothing blocks. Ownership: every frame of
 // fs is in a queue or free when it returns.
 func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
-	s.now = now
+	s.now, s.before = now, before{}
 	p := &s.ports[in]
 	for _, f := range fs {
 		// The order of the cases is part of the contract. A malformed frame counts by its own
@@ -95,14 +95,28 @@ func (s *Switch) receiveHost(in unit.Port, p *port, f *buffer.Frame) {
 	}
 }
 
+// before is what is known of the frames that Receive takes at once from those before: most are of one station to
+// another. src has an entry, which is young; dst is bridged by out. Where src changes, it may be dst that is heard
+// at another port now, so nothing is known.
+type before struct {
+	src, dst unit.MAC // 0 for none
+	out      unit.Port
+}
+
 // learn notes by which port a station is reached. A LAG is one port: a station may be heard at any of
 // its members.
 func (s *Switch) learn(in unit.Port, f *buffer.Frame) {
 	mac, at := unit.MAC(f.Info.SrcMAC), s.station[in]
+	if mac == s.before.src {
+		return
+	}
 	key := stationKey(s.ports[in].subnet, mac)
 	// Most frames are of a station that has an entry, and cost one look. Whether the address can
 	// be a station's is asked only for a new one: no other has an entry that was learned.
-	if !s.macs.refresh(s.now, key, mac, at) && s.isStation(mac) && !s.macs.learn(s.now, key, mac, at) {
+	s.before = before{}
+	if s.macs.refresh(s.now, key, mac, at) {
+		s.before.src = mac
+	} else if s.isStation(mac) && !s.macs.learn(s.now, key, mac, at) {
 		s.ports[in].count.Drops[OddMACTable]++
 	}
 }

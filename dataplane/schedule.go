@@ -120,12 +120,16 @@ func (p *port) spend(c unit.Priority, n int) {
 }
 
 // sendable are the priorities of which a frame may leave. Invariant: no priority in which a pause is
-// active, unless an action forces it. All that leaves is chosen from this set.
+// active, unless an action forces it, and none that is slowed down before its time (gentle.go). All that
+// leaves is chosen from this set.
 func (p *port) sendable() unit.PrioritySet {
 	m := &p.acted
 	set := p.backlog &^ (p.paused &^ m.force)
+	if p.gentle != nil {
+		set &^= p.gentle.waits
+	}
 	// These may have a backlog and nothing in it that may leave. next walks the queue, so the
-	// others are not asked.
+	// others are not asked. The queue of a full ring has frames of it.
 	for odd := set & (m.restrict | m.force); odd != 0; odd &= odd - 1 {
 		if c := odd.First(); p.next(c) == nil {
 			set &^= 1 << c
@@ -156,6 +160,8 @@ func (p *port) reservedFor(c unit.Priority) (b detect.PG, reserved bool) {
 		return m.forced[c], true
 	case m.restrict.Has(c):
 		return m.only[c], true
+	case p.ring != nil && p.ring.full.Has(c):
+		return detect.PG{Port: p.ring.In, Priority: c}, true
 	}
 	return b, false
 }

@@ -53,6 +53,7 @@ type Switch struct {
 	peer       detect.Peer // the detector, if it has messages of its own
 
 	now    unit.Time
+	before before
 	ready  unit.PortSet
 	urgent unit.PortSet // ports with control frames to send
 	events []event.Event
@@ -82,6 +83,9 @@ type port struct {
 	wire    pacer.Wire  // of the egress
 
 	acted acted // what actions have changed; see actions.go
+
+	gentle *gentle // rates in the place of pauses; nil if there are none
+	ring   *ring   // the ring in which the port leads on; nil if it is in none
 
 	wasUp  bool      // its link has been up
 	letsGo bool      // see sendChallenge
@@ -192,6 +196,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		p.icmp = newICMPBudget()
 		p.wire.AtOnce = min(mmu.AtOnce(unit.Port(i)), buffer.UsualAtOnce) // a far end as this one, or the usual one
 	}
+	s.cfg.Routes = nil // fib has them
 	s.setLAGs()
 	for i := range s.ports {
 		s.setLLDP(unit.Port(i))
@@ -202,6 +207,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		}
 	}
 	s.setLimits(cfg.Limits)
+	s.setRings(cfg.Rings)
 	// Never nil: no caller has to ask whether there is a detector.
 	s.detector = detect.None{}
 	if cfg.Detector != nil {
@@ -319,6 +325,7 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 			if on, _ := s.mmu.XOFF(n, c); on {
 				s.sendPause(n, c)
 			}
+			s.restage(n, c)
 		}
 	} else {
 		s.up.Remove(n)
@@ -368,6 +375,9 @@ func (s *Switch) flush(n unit.Port) {
 	}
 	// Messages that wait go with the link, and are counted nowhere.
 	p.control.clear()
+	if p.gentle != nil {
+		p.gentle.linkDown()
+	}
 	s.urgent.Remove(n)
 	p.wire.LinkDown()
 	// Of a LAG the others still lead there.
@@ -433,6 +443,7 @@ func (s *Switch) free(f *buffer.Frame) {
 	if s.mmu.Release(in, priority, n) {
 		s.resumePG(in, priority)
 	}
+	s.restage(in, priority)
 	for {
 		// Where groups share the pool, what one releases may allow others to resume.
 		in, priority, ok := s.mmu.Reopened()

@@ -31,6 +31,10 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 		next = min(next, s.contain(out))
 	}
 	s.sendRefreshes(out)
+	if p.gentle != nil {
+		next = min(next, s.repeatRates(out))
+		p.gentle.begin(now, p.cfg.Rate, s.cfg.Granularity)
+	}
 	if p.auth != nil {
 		next = min(next, s.sendChallenge(out))
 	}
@@ -54,6 +58,9 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 			next = min(next, max(now, p.wire.At()-s.cfg.Granularity))
 		}
 		next = min(next, unit.NextTick(p.wire.At(), s.cfg.Granularity))
+	}
+	if p.gentle != nil {
+		next = min(next, p.gentle.next(p.backlog&^p.paused, s.cfg.Granularity))
 	}
 	if out == s.timerPort() {
 		// Asked after all that may have moved it. Work compares what comes later with this.
@@ -119,6 +126,9 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 		p.count.TxFrames[c]++
 		p.count.TxBytes[c] += uint64(f.Len)
 		p.wire.Send(p.cfg.Rate.FrameTime(f.Len))
+		if p.gentle != nil {
+			p.gentle.sent(s.now, c, p.cfg.Rate.FrameTime(f.Len))
+		}
 		fs[n] = f
 		n++
 	}
@@ -162,6 +172,7 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 		}
 		n := s.mmu.Charge(f.Len)
 		held := s.mmu.Hold(f.In, f.InPriority, out, c, -n)
+		s.ringMoved(detect.PG{Port: f.In, Priority: f.InPriority}, detect.Queue{Port: out, Priority: c}, held)
 		if p.paused.Has(c) { // an action took it out
 			s.heldMoved(detect.PG{Port: f.In, Priority: f.InPriority}, detect.Queue{Port: out, Priority: c}, held+n, held)
 		}
