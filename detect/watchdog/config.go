@@ -8,12 +8,15 @@ import (
 )
 
 // Names in scenario files and verdicts: SONiC's by action, Name is that of Drop, its
-// default; and Juniper's.
+// default; SONiC's by ASIC; and Juniper's.
 const (
-	Name        = "watchdog"
-	NameForward = "watchdog-forward"
-	NameAlert   = "watchdog-alert"
-	NameJuniper = "watchdog-juniper"
+	Name             = "watchdog"
+	NameForward      = "watchdog-forward"
+	NameAlert        = "watchdog-alert"
+	NameBroadcom     = "watchdog-broadcom"
+	NameMellanox     = "watchdog-mellanox"
+	NameMellanox2023 = "watchdog-mellanox-2023"
+	NameJuniper      = "watchdog-juniper"
 )
 
 // Action is what is done about a storm.
@@ -30,6 +33,28 @@ var actionNames = [...]string{"drop", "forward", "alert"}
 
 // String is the action's name in SONiC.
 func (a Action) String() string { return actionNames[a] }
+
+// ASIC is whose switch chip it is, by which SONiC chooses the script that calls storms. It is read from the
+// counters at two polls.
+type ASIC uint8
+
+// ASICs, each with its script in sonic-swss, orchagent.
+const (
+	// AnyASIC calls a storm only where the scripts of today all do: frames wait, none has left, and one pause
+	// lasted from the first poll to the second.
+	AnyASIC ASIC = iota
+	// Broadcom calls one where pause frames came, no pause ended, and the queue was paused at both polls. Neither what waits
+	// nor what left is looked at (pfc_detect_broadcom.lua).
+	Broadcom
+	// Mellanox calls one where frames wait, none has left, and the queue was paused for more than 99 % of the time
+	// (pfc_detect_mellanox.lua since pull request 3036, of May 2024).
+	Mellanox
+	// Mellanox2023 calls one where none has left, and pause frames came if frames wait; if none waits, the queue was paused for
+	// more than 80 % of the poll time (the same file before).
+	Mellanox2023
+)
+
+var asicNames = [...]string{Name, NameBroadcom, NameMellanox, NameMellanox2023}
 
 // Config is a watchdog's times, for a switch of up to 32 ports, and its action. For 33
 // to 64 ports all of SONiC's default times are doubled; Poll is never above a second.
@@ -52,6 +77,8 @@ type Config struct {
 	// nothing has left it; then it alone is emptied and takes nothing, for Restoration,
 	// whatever comes.
 	Juniper bool
+	// ASIC is by whose rule SONiC's watchdog calls a storm. Its Action is Drop, unless it is AnyASIC.
+	ASIC ASIC
 }
 
 const (
@@ -85,6 +112,23 @@ func NewAlert(v detect.View, a detect.Actions) detect.Detector { return newActio
 // NewJuniper makes the watchdog of Juniper; it is a detect.Factory.
 func NewJuniper(v detect.View, a detect.Actions) detect.Detector { return newWatchdog(Juniper(), v, a) }
 
+// NewBroadcom makes the default watchdog of a switch with a chip of Broadcom; it is a detect.Factory.
+func NewBroadcom(v detect.View, a detect.Actions) detect.Detector { return newASIC(v, a, Broadcom) }
+
+// NewMellanox is NewBroadcom for Mellanox.
+func NewMellanox(v detect.View, a detect.Actions) detect.Detector { return newASIC(v, a, Mellanox) }
+
+// NewMellanox2023 is NewBroadcom for Mellanox2023.
+func NewMellanox2023(v detect.View, a detect.Actions) detect.Detector {
+	return newASIC(v, a, Mellanox2023)
+}
+
+func newASIC(v detect.View, a detect.Actions, of ASIC) detect.Detector {
+	c := Default()
+	c.ASIC = of
+	return newWatchdog(c, v, a)
+}
+
 func newAction(v detect.View, a detect.Actions, do Action) detect.Detector {
 	c := Default()
 	c.Action = do
@@ -92,7 +136,8 @@ func newAction(v detect.View, a detect.Actions, do Action) detect.Detector {
 }
 
 // Factory makes watchdogs of these times. It panics if a time is not above 0, if Poll
-// is longer than one of the others, or if there is no such Action or Juniper has not.
+// is longer than one of the others, or if there is no such Action or ASIC, or Juniper or the ASIC
+// has not this action.
 func (c Config) Factory() detect.Factory {
 	if err := c.check(); err != nil {
 		panic(err)
@@ -107,6 +152,12 @@ func (c Config) check() error {
 	}
 	if int(c.Action) >= len(actionNames) {
 		return fmt.Errorf("watchdog: action %d: want %d (drop), %d (forward) or %d (alert)", c.Action, Drop, Forward, Alert)
+	}
+	if int(c.ASIC) >= len(asicNames) {
+		return fmt.Errorf("watchdog: ASIC %d: want 0 to %d", c.ASIC, len(asicNames)-1)
+	}
+	if c.ASIC != AnyASIC && (c.Juniper || c.Action != Drop) {
+		return fmt.Errorf("watchdog: %s with action %s, Juniper's: %v; it is SONiC's, and has drop alone", asicNames[c.ASIC], c.Action, c.Juniper)
 	}
 	if c.Juniper && c.Action != Drop {
 		return fmt.Errorf("watchdog: Juniper's with action %s: it has drop alone", c.Action)
@@ -129,6 +180,9 @@ func (c Config) scaled(ports int) Config {
 func (c Config) name() string {
 	if c.Juniper {
 		return NameJuniper
+	}
+	if c.ASIC != AnyASIC {
+		return asicNames[c.ASIC]
 	}
 	return [...]string{Name, NameForward, NameAlert}[c.Action]
 }

@@ -62,6 +62,7 @@ func (*phased) Self() unit.NodeID { return 5 }
 func TestNames(t *testing.T) {
 	for want, f := range map[string]detect.Factory{
 		"watchdog": New, "watchdog-forward": NewForward, "watchdog-alert": NewAlert, "watchdog-juniper": NewJuniper,
+		"watchdog-broadcom": NewBroadcom, "watchdog-mellanox": NewMellanox, "watchdog-mellanox-2023": NewMellanox2023,
 	} {
 		d := f(&stub{ports: 4}, nil)
 		if d.Name() != want {
@@ -84,6 +85,9 @@ func TestBadConfig(t *testing.T) {
 		{Config{Detection: 200, Restoration: 200, Poll: -1}, "poll of -1 ns"},
 		{Config{Detection: 200, Restoration: 200, Poll: 200, Action: 3}, "action 3: want 0 (drop)"},
 		{Config{Detection: 200, Restoration: 200, Poll: 200, Action: Alert, Juniper: true}, "Juniper's with action alert"},
+		{Config{Detection: 200, Restoration: 200, Poll: 200, ASIC: 4}, "ASIC 4: want 0 to 3"},
+		{Config{Detection: 200, Restoration: 200, Poll: 200, ASIC: Broadcom, Juniper: true}, "watchdog-broadcom with action drop, Juniper's: true"},
+		{Config{Detection: 200, Restoration: 200, Poll: 200, ASIC: Mellanox, Action: Forward}, "watchdog-mellanox with action forward"},
 	} {
 		if got := panicOf(func() { tc.cfg.Factory() }); !strings.Contains(got, tc.want) {
 			t.Errorf("%+v: %q, want something with %q", tc.cfg, got, tc.want)

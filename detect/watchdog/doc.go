@@ -11,11 +11,12 @@
 //	                                        came       restored
 //
 // SONiC's follows its sources. The times, their scaling and the actions are from
-// sonic-utilities pfcwd/main.py. The predicate is from sonic-swss
+// sonic-utilities pfcwd/main.py. The predicate is that of both sonic-swss
 // orchagent/pfc_detect_mellanox.lua since pull request 3036 (bytes wait, none left,
 // paused all the time) and orchagent/pfc_detect_broadcom.lua (no pause ended in
-// between). Both call a storm at the first poll by which the queue has been stuck for the
-// detection time; the time that has really passed is charged, as in pull request 4784. The end
+// between); ASIC has each alone. Both call a storm at the first poll by which the queue has been stuck for the
+// detection time. The time that has really passed is charged, of which a hundredth may be missing, as
+// Mellanox's does since pull request 4784; Broadcom's charges a whole poll time. The end
 // of a storm is from orchagent/pfc_restore.lua, the counters are from
 // orchagent/pfcactionhandler.cpp.
 //
@@ -54,11 +55,11 @@
 //
 // Where it differs from SONiC's original:
 //   - a queue that is paused from one poll to the next need not see a pause frame in
-//     between, as pauses may be refreshed less often than it polls;
+//     between, as pauses may be refreshed less often than it polls; with an ASIC it is as there;
+//   - SAI counts resumes among the PFC frames, and a pause that expires may not count as one that ended: here
+//     pauses alone count as frames, and each end as an end;
 //   - a resume frame is not taken for a pause while a storm lasts (a known defect of
 //     the original, sonic-swss 4581);
-//   - a storm whose first poll came late is charged for what was seen of it; the original
-//     charges a whole poll time;
 //   - with action forward the switch goes on to send pauses of its own;
 //   - it watches the priorities that are lossless at some port of the switch; the original watches all at a
 //     port with asymmetric PFC (sonic-swss tests/test_pfcwd.py, test_PfcWdAsym);

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
+	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
 
@@ -109,7 +110,11 @@ func (sc *script) standstill() {
 }
 
 // pause: a pause frame came.
-func (sc *script) pause() { sc.paused, sc.pauses = true, sc.pauses+1 }
+func (sc *script) pause() {
+	fresh := !sc.paused
+	sc.paused, sc.pauses = true, sc.pauses+1
+	sc.dog.Pause(sc.now, q, itsyhdr.TLV{}, fresh)
+}
 
 // resume: the pause ended.
 func (sc *script) resume() {

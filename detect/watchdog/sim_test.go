@@ -187,3 +187,34 @@ func TestSlowReceiver(t *testing.T) {
 		t.Errorf("%d of %d storms were restored after the receiver was fast again", g.Restored, g.Detected)
 	}
 }
+
+// A deadlock is found by each ASIC's watchdog, a slow receiver that takes less than a frame in two polls is taken for
+// one by each, and a host that pauses an empty queue by those that do not ask whether something waits. That is no
+// deadlock, and nothing waits that could be lost.
+func TestASICs(t *testing.T) {
+	const slow = "do: slow, host: h2, rate: 20Mbit/s, for: 1s"
+	for name, c := range map[string]struct {
+		make  detect.Factory
+		empty bool // an empty queue is a storm
+	}{
+		watchdog.NameBroadcom:     {watchdog.NewBroadcom, true},
+		watchdog.NameMellanox:     {watchdog.NewMellanox, false},
+		watchdog.NameMellanox2023: {watchdog.NewMellanox2023, true},
+	} {
+		g := play(t, "fattree-on-loop", c.make, "", "")
+		g.wantFirst(200 * ms)
+		if g.lost > 0 {
+			t.Errorf("%s: %d lossless frames lost, besides those dropped on purpose", name, g.lost)
+		}
+		if g := play(t, "pause", c.make, "", ""); g.Detected > 0 {
+			t.Errorf("%s: %d storms before a receiver at a fifth of the rate; want none", name, g.Detected)
+		}
+		if g := play(t, "pause", c.make, "rate: 20Mbit/s", "rate: 12kbit/s"); g.Deadlock || g.Detected == 0 || g.FalsePositives != int(g.Detected) || g.ResponseDropped == 0 {
+			t.Errorf("%s: deadlock %v, %d storms, %d of them false, %d frames dropped; want false storms that drop", name, g.Deadlock, g.Detected, g.FalsePositives, g.ResponseDropped)
+		}
+		g = play(t, "pause", c.make, "{at: 500ms, "+slow+"}", "{at: 2200ms, do: storm, host: h2}")
+		if g.Deadlock || g.Detected > 0 != c.empty || g.FalsePositives != int(g.Detected) || g.ResponseDropped > 0 {
+			t.Errorf("%s: an empty queue that is paused: deadlock %v, %d storms, %d of them false, %d frames dropped; want a storm: %v", name, g.Deadlock, g.Detected, g.FalsePositives, g.ResponseDropped, c.empty)
+		}
+	}
+}

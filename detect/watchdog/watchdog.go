@@ -6,11 +6,12 @@ import (
 	"unsafe"
 
 	"softswitch/detect"
+	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
 
 // Watchdog watches the lossless queues of one switch. Of all that the switch tells
-// it listens to resumes only; everything else it looks up at a poll.
+// it listens to the beginnings and ends of pauses only; everything else it looks up at a poll.
 type Watchdog struct {
 	detect.None
 	cfg    Config // scaled to the switch
@@ -48,6 +49,8 @@ func (all *perQueue[T]) size() (n int) {
 // queue is what is known of one queue.
 type queue struct {
 	resumes uint64    // pauses of it that ended
+	since   unit.Time // when the pause that lasts began, as far as it is known; unit.Never if none lasts
+	lasted  unit.Time // how long all that ended had lasted
 	was     sample    // at the latest poll, unless a storm lasts
 	left    unit.Time // of the detection time or, while a storm lasts, of the restoration time
 	pauses  uint64    // while a storm lasts: pause frames that had come by the latest poll
@@ -58,10 +61,13 @@ type queue struct {
 
 // sample is a queue at a poll.
 type sample struct {
+	taken   bool // false before the first poll
 	paused  bool
 	resumes uint64
 	bytes   int
 	sent    uint64
+	pauses  uint64    // pause frames that had come
+	lasted  unit.Time // how long the queue had been paused
 }
 
 // stalled reports whether not a byte left the queue from the sample old to s, while
@@ -86,7 +92,7 @@ func newWatchdog(c Config, v detect.View, a detect.Actions) *Watchdog {
 	w := &Watchdog{cfg: c.scaled(ports), view: v, act: a}
 	w.phase = phase(v.Self(), w.cfg.Poll)
 	w.next = w.phase
-	w.queues = newPerQueue(v, queue{left: w.cfg.Detection})
+	w.queues = newPerQueue(v, queue{left: w.cfg.Detection, since: unit.Never})
 	return w
 }
 
@@ -132,8 +138,18 @@ func (w *Watchdog) SetPoll(poll unit.Time) error {
 	return nil
 }
 
-// SetPolling makes the watchdog look at its queues, or at none: then no storm begins or ends.
-func (w *Watchdog) SetPolling(on bool) { w.idle = !on }
+// SetPolling makes the watchdog look at its queues, or at none: then no storm begins or ends. The first look
+// after that is a baseline.
+func (w *Watchdog) SetPolling(on bool) {
+	for _, of := range w.queues {
+		for port := range of {
+			if s := &of[port]; w.idle && on && !s.stats.Stormed {
+				s.was, s.left = sample{}, w.cfg.Detection
+			}
+		}
+	}
+	w.idle = !on
+}
 
 // Polling reports whether it looks at its queues.
 func (w *Watchdog) Polling() bool { return !w.idle }
@@ -167,8 +183,22 @@ func (w *Watchdog) BigRed() bool { return w.bigRed }
 // StateBytes is the size of what is kept of all queues.
 func (w *Watchdog) StateBytes() int { return w.queues.size() }
 
-// Resume counts pauses that ended. One that ends between two polls is all that a poll cannot see.
-func (w *Watchdog) Resume(_ unit.Time, q detect.Queue, _ bool) { w.queues.of(q).resumes++ }
+// Pause notes when a pause begins.
+func (w *Watchdog) Pause(now unit.Time, q detect.Queue, _ itsyhdr.TLV, fresh bool) {
+	if s := w.queues.of(q); fresh {
+		s.since = now
+	}
+}
+
+// Resume counts pauses that ended, and how long they lasted. A poll cannot see one that ends before it.
+func (w *Watchdog) Resume(now unit.Time, q detect.Queue, _ bool) {
+	s := w.queues.of(q)
+	s.resumes++
+	if s.since != unit.Never {
+		s.lasted += now - s.since
+	}
+	s.since = unit.Never
+}
 
 // Deadline is the next poll.
 func (w *Watchdog) Deadline() unit.Time { return w.next }
@@ -194,11 +224,11 @@ func (w *Watchdog) poll(elapsed unit.Time, q detect.Queue) {
 	case !s.stats.Stormed:
 		w.detect(elapsed, q)
 	case w.cfg.Action == Alert:
-		if !w.stuck(q) { // nothing was done about it: the first sample that does not agree ends it
+		if !w.stuck(elapsed, q) { // nothing was done about it: the first sample that does not agree ends it
 			w.restored(q)
 		}
 	default:
-		w.restore(elapsed, q)
+		w.restore(q)
 	}
 }
 
@@ -207,13 +237,16 @@ func (w *Watchdog) poll(elapsed unit.Time, q detect.Queue) {
 // pfc_detect_mellanox.lua: polls of a busy machine are not exact.
 func (w *Watchdog) detect(elapsed unit.Time, q detect.Queue) {
 	s := w.queues.of(q)
-	if !w.stuck(q) {
+	if !w.stuck(elapsed, q) {
 		s.left = w.cfg.Detection
 		return
 	}
 	missing := w.cfg.Detection / 100
-	if w.cfg.Juniper { // counts polls
+	switch {
+	case w.cfg.Juniper: // counts polls
 		elapsed, missing = min(elapsed, w.cfg.Poll), 0
+	case w.cfg.ASIC == Broadcom || w.cfg.ASIC == Mellanox2023: // so do their scripts
+		elapsed, missing = w.cfg.Poll, 0
 	}
 	if s.left > elapsed+missing {
 		s.left -= elapsed
@@ -222,32 +255,57 @@ func (w *Watchdog) detect(elapsed unit.Time, q detect.Queue) {
 	w.storm(q)
 }
 
-// stuck reports whether q was stuck since the latest poll, and keeps the new sample.
-func (w *Watchdog) stuck(q detect.Queue) bool {
+// stuck reports whether q was stuck since the latest poll, which was elapsed ago, and keeps the new sample.
+func (w *Watchdog) stuck(elapsed unit.Time, q detect.Queue) bool {
 	s := w.queues.of(q)
 	old := s.was
 	s.was = w.sample(q)
-	if w.cfg.Juniper {
-		return s.was.stalled(old)
+	now := s.was
+	idle, lasted := now.sent == old.sent, now.lasted-old.lasted
+	switch {
+	case w.cfg.Juniper:
+		return now.stalled(old)
+	case w.cfg.ASIC == AnyASIC:
+		return now.agrees(old)
+	case !old.taken:
+		return false
+	case w.cfg.ASIC == Broadcom:
+		return now.paused && old.paused && now.resumes == old.resumes && now.pauses > old.pauses
+	case w.cfg.ASIC == Mellanox:
+		return now.bytes > 0 && idle && 100*lasted > 99*elapsed
+	default: // Mellanox2023
+		return idle && (now.bytes > 0 && now.pauses > old.pauses || now.bytes == 0 && 10*lasted > 8*w.cfg.Poll)
 	}
-	return s.was.agrees(old)
 }
 
+// sample is q at this poll. A pause that began before the watchdog did counts from here.
 func (w *Watchdog) sample(q detect.Queue) sample {
-	return sample{paused: w.view.Paused(q), resumes: w.queues.of(q).resumes, bytes: w.view.Backlog(q), sent: w.view.Left(q)}
+	s := w.queues.of(q)
+	now := sample{
+		taken: true, paused: w.view.Paused(q), resumes: s.resumes, bytes: w.view.Backlog(q), sent: w.view.Left(q),
+		pauses: w.view.PausesSeen(q), lasted: s.lasted,
+	}
+	if now.paused && s.since == unit.Never {
+		s.since = w.last
+	}
+	if now.paused {
+		now.lasted += max(0, w.last-s.since)
+	}
+	return now
 }
 
-// restore charges the restoration time with what has passed since the latest poll;
+// restore charges the restoration time with a poll time, as pfc_restore.lua does: by the time that has really
+// passed a poll that is a little early, or one before it that was late, would cost a whole poll more.
 // SONiC's starts again if a pause frame came meanwhile.
-func (w *Watchdog) restore(elapsed unit.Time, q detect.Queue) {
+func (w *Watchdog) restore(q detect.Queue) {
 	s := w.queues.of(q)
 	before := s.pauses
 	s.pauses = w.view.PausesSeen(q)
 	switch {
 	case s.pauses != before && !w.cfg.Juniper:
 		s.left = w.cfg.Restoration
-	case s.left > elapsed:
-		s.left -= elapsed
+	case s.left > w.cfg.Poll:
+		s.left -= w.cfg.Poll
 	default:
 		w.restored(q)
 	}

@@ -222,6 +222,28 @@ func TestRestoration(t *testing.T) {
 	sc.wantAsked("discard 1.3 true", "discard 1.3 false")
 }
 
+// The last poll with a pause frame was late, those after it are not: the storm ends with as many polls all the same.
+func TestRestorationAfterALatePoll(t *testing.T) {
+	for name, c := range map[string]Config{
+		"sonic":   {Detection: 200 * ms, Restoration: 600 * ms, Poll: 200 * ms},
+		"juniper": Juniper(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := start(t, c)
+			sc.standstill()
+			for at := c.Poll; len(sc.findings) == 0; at += c.Poll {
+				sc.poll(at + ms/10)
+			}
+			sc.paused = false
+			over := sc.dog.Deadline() - c.Poll + c.Restoration
+			sc.until(over - 1)
+			sc.wantStorms(1, 0)
+			sc.until(over)
+			sc.wantStorms(1, 1)
+		})
+	}
+}
+
 // A standstill that comes back after a storm is another storm, after as long.
 func TestRecurs(t *testing.T) {
 	sc := start(t, Default())
