@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -116,9 +117,50 @@ type RC struct {
 	// Retries is how many timeouts in a row the sender bears, 0 to 1000000, or "forever". NICs give up
 	// after 7, and to Linux's rdma_rxe 7 means forever.
 	Retries *Retries `yaml:"retries,omitempty" schema:"number or forever,default=7"`
+	// Recovery is what is sent again where packets are lost: go-back-n, all from the first that is lost on, as
+	// RoCEv2 has it and NICs do; or selective, nothing but what is lost (IRN), which is between hosts of
+	// softswitch alone. Default go-back-n.
+	Recovery string `yaml:"recovery,omitempty" schema:"go-back-n|selective"`
+	// InFlight is how many packets at most are in flight with recovery: selective; default the
+	// bandwidth-delay product of the flow's path in a scenario, else 128.
+	InFlight int `yaml:"in_flight,omitempty" schema:"1..128"`
+	// TimeoutLow is timeout with recovery: selective while no more than 3 packets are in flight; default
+	// timeout.
+	TimeoutLow *unit.Time `yaml:"timeout_low,omitempty" schema:"time"`
+	// Handshake is how a flow and its far end agree where that is a program of perftest, on a host of nics:
+	// perftest, by TCP port 18515, or rdma_cm, as its option -R does. In a live lab only.
+	Handshake string `yaml:"handshake,omitempty" schema:"perftest|rdma_cm"`
+	// Operation is what messages are with a handshake, default write. Who writes or sends is the client,
+	// and so is who reads, which is the flow's receiver.
+	Operation string `yaml:"operation,omitempty" schema:"write|send|read"`
 
 	Fixed `yaml:",inline"`
 }
+
+// Selective is the RC.Recovery that sends nothing again but what is lost, GoBackN the usual one.
+const (
+	GoBackN   = "go-back-n"
+	Selective = "selective"
+)
+
+// Connection is the requester's side of a flow of so many bytes, 0 without an end. k is complete.
+func (k *RC) Connection(size int) roce.ConnectionConfig {
+	c := roce.ConnectionConfig{
+		Shape:  roce.Shape{MTU: k.PathMTU, Message: k.Message, Total: uint64(size)},
+		Window: k.Window, Timeout: *k.Timeout, Retries: int(*k.Retries), AckEvery: roce.AckEvery,
+	}
+	if k.Recovery == Selective {
+		c.AckEvery = 1
+		c.Selective = &roce.Selective{InFlight: cmp.Or(k.InFlight, roce.SackBits), TimeoutLow: *cmp.Or(k.TimeoutLow, k.Timeout)}
+	}
+	if k.oneLife() {
+		c.FirstPSN = new(k.firstPSN())
+	}
+	return c
+}
+
+// Begins reports whether the sender of a flow with a handshake is its client, which begins it.
+func (k *RC) Begins() bool { return k.Operation != "read" }
 
 // Retries is how many timeouts in a row a connection bears, or Forever.
 type Retries int
@@ -196,7 +238,7 @@ type Act struct {
 }
 
 // FrameMin is the shortest frame of a flow in bytes, without FCS.
-const FrameMin = headerLen + payloadLen
+const FrameMin = headerLen + RecordLen
 
 // Bounds of a reliable connection. Path MTUs and the longest message are those of volume
 // 1, 9.7.7.
@@ -290,6 +332,12 @@ func (c *Config) checkRC(f *Flow) error {
 		return fmt.Errorf("flow %s: window of %d messages; valid: 1 to %d", f.Name, k.Window, WindowMax)
 	case *k.Timeout <= 0 || *k.Retries < 0 && *k.Retries != Forever:
 		return fmt.Errorf("flow %s: timeout %d ns, %d retries; valid: above 0, 0 or more or %d for ever", f.Name, *k.Timeout, *k.Retries, Forever)
+	case k.Recovery != "" && k.Recovery != GoBackN && k.Recovery != Selective:
+		return fmt.Errorf("flow %s: recovery %q; valid: %s or %s", f.Name, k.Recovery, GoBackN, Selective)
+	case k.InFlight < 0 || k.InFlight > roce.SackBits:
+		return fmt.Errorf("flow %s: %d packets in flight; valid: 1 to %d, or 0 for %d", f.Name, k.InFlight, roce.SackBits, roce.SackBits)
+	case k.TimeoutLow != nil && *k.TimeoutLow <= 0:
+		return fmt.Errorf("flow %s: low timeout %d ns; valid: above 0", f.Name, *k.TimeoutLow)
 	case FrameOf(k.PathMTU) > c.MaxFrame:
 		return fmt.Errorf("flow %s: frames of %d bytes; valid: up to %d", f.Name, FrameOf(k.PathMTU), c.MaxFrame)
 	}

@@ -30,6 +30,9 @@ type Fixed struct {
 
 // PeerRC is what the far end of a reliable connection that comes to a host may do.
 type PeerRC struct {
+	// Recovery is the far end's: with selective the host keeps what comes behind a gap. Default
+	// go-back-n.
+	Recovery string `yaml:"recovery,omitempty" schema:"go-back-n|selective"`
 	// Message is how many bytes from address on may be written; no bound without an address.
 	Message int `yaml:"message,omitempty" schema:"1..2147483648,default=65536"`
 	Fixed   `yaml:",inline"`

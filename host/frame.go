@@ -15,16 +15,16 @@ import (
 //	6  8  sequence number
 //	14 8  time of sending, ns
 const (
-	headerLen  = ether.HeaderLen + ether.IPv4Len + ether.UDPLen
-	payloadLen = 22
-	magic      = 0x5346
+	headerLen = ether.HeaderLen + ether.IPv4Len + ether.UDPLen
+	RecordLen = 22
+	magic     = 0x5346
 )
 
 // build writes frame seq of flow fl, of size bytes, into b, which has that length or is
 // only the frame's beginning. It leaves the bytes behind the payload as they are.
 func (h *Host) build(b []byte, n *nic, fl *Flow, size int, seq uint64, now unit.Time) {
 	h.buildHeaders(b, n, fl.To, fl.SrcPort, DSCP(fl.Priority)<<2, uint8(fl.TTL), size)
-	putRecord(b[headerLen:], fl.Number, seq, now)
+	PutRecord(b[headerLen:], fl.Number, seq, now)
 }
 
 // buildHeaders writes the headers of a frame of size bytes to b, up to UDP's.
@@ -40,8 +40,8 @@ func (h *Host) buildHeaders(b []byte, n *nic, to netip.Addr, srcPort uint16, tos
 	binary.BigEndian.PutUint16(udp[6:], 0) // no checksum (RFC 768)
 }
 
-// putRecord writes the record of a flow's frame.
-func putRecord(p []byte, number uint32, seq uint64, now unit.Time) {
+// PutRecord writes the record of a flow's frame, of RecordLen bytes.
+func PutRecord(p []byte, number uint32, seq uint64, now unit.Time) {
 	binary.BigEndian.PutUint16(p, magic)
 	binary.BigEndian.PutUint32(p[2:], number)
 	binary.BigEndian.PutUint64(p[6:], seq)
@@ -56,15 +56,15 @@ func payload(b []byte, off int) (flow uint32, seq uint64, sent unit.Time, ok boo
 		return 0, 0, 0, false
 	}
 	p := b[off+ip.HeaderLen():]
-	if len(p) < ether.UDPLen+payloadLen || binary.BigEndian.Uint16(p[2:]) != Port {
+	if len(p) < ether.UDPLen+RecordLen || binary.BigEndian.Uint16(p[2:]) != Port {
 		return 0, 0, 0, false
 	}
-	return record(p[ether.UDPLen:])
+	return ReadRecord(p[ether.UDPLen:])
 }
 
-// record reads the record of a flow's frame, if p begins with one.
-func record(p []byte) (flow uint32, seq uint64, sent unit.Time, ok bool) {
-	if len(p) < payloadLen || binary.BigEndian.Uint16(p) != magic {
+// ReadRecord reads the record of a flow's frame, if p begins with one.
+func ReadRecord(p []byte) (flow uint32, seq uint64, sent unit.Time, ok bool) {
+	if len(p) < RecordLen || binary.BigEndian.Uint16(p) != magic {
 		return 0, 0, 0, false
 	}
 	return binary.BigEndian.Uint32(p[2:]), binary.BigEndian.Uint64(p[6:]), unit.Time(binary.BigEndian.Uint64(p[14:])), true

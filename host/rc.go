@@ -175,16 +175,10 @@ const remoteAddress = 1 << 32
 func (h *Host) newRequester(f *Flow) *requester {
 	k := f.RC
 	r := &requester{
-		ConnectionConfig: roce.ConnectionConfig{
-			Shape:  roce.Shape{MTU: k.PathMTU, Message: k.Message, Total: uint64(f.Size)},
-			Window: k.Window, Timeout: *k.Timeout, Retries: int(*k.Retries), AckEvery: roce.AckEvery,
-		},
-		fixed: k.Fixed, began: make([]unit.Time, k.Window),
+		ConnectionConfig: k.Connection(f.Size),
+		fixed:            k.Fixed, began: make([]unit.Time, k.Window),
 	}
 	_, r.toQPN = k.QPNs(f.Number)
-	if k.oneLife() {
-		r.FirstPSN = new(k.firstPSN())
-	}
 	switch k := h.cfg.Congestion; {
 	case k == nil:
 	case k.DCQCN != nil:
@@ -252,6 +246,7 @@ func (r *requester) key(n uint32) uint32 {
 func newResponder(p Peer) responder {
 	r := responder{Peer: p, memory: p.RC.memory()}
 	r.qpn, _ = p.RC.QPNs(p.Number)
+	r.resp.Selective = p.RC.Recovery == Selective
 	if p.RC.oneLife() {
 		r.resp.Expect(p.RC.firstPSN())
 	}
@@ -314,8 +309,8 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 		}
 	}
 	b := h.buildPacket(f, &h.nics[s.nic], s.To, s.SrcPort, tos, uint8(s.TTL), &hd, p.Payload)
-	if p.Payload >= payloadLen {
-		putRecord(b, s.Number, s.seq-r.zero, h.now)
+	if p.Payload >= RecordLen {
+		PutRecord(b, s.Number, s.seq-r.zero, h.now)
 	} else {
 		ether.SetID(f.Data[ether.HeaderLen:], shortNumber(s.seq-r.zero))
 	}
@@ -386,6 +381,8 @@ func (h *Host) receivePacket(n *nic, f *buffer.Frame) {
 		n.count.RC.Malformed++ // of an operation that no flow has
 	case responder && hd.Opcode.IsData() && addr32(h.peers[k].From) == ip.Src():
 		h.receiveRequest(n, f, k, &hd, payload)
+	case requester && hd.Opcode == roce.SelectiveAcknowledge && h.flows[i].rc.Selective == nil:
+		n.count.RC.Malformed++ // of a recovery that the flow does not have
 	case requester && !hd.Opcode.IsData() && addr32(h.flows[i].To) == ip.Src():
 		h.receiveAnswer(&h.flows[i], &hd)
 	default:
@@ -433,10 +430,11 @@ func (h *Host) knows(p *responder, r *receiver, hd *roce.Header) bool {
 	return knows
 }
 
-// receiveKnown counts a packet of the present life, and takes it if it is the one expected.
+// receiveKnown counts a packet of the present life, and takes it if it is the one expected, or if what comes
+// behind a gap is kept.
 func (h *Host) receiveKnown(f *buffer.Frame, p *responder, r *receiver, hd *roce.Header, payload int) {
-	if payload >= payloadLen {
-		_, _, _, ours := record(recordOf(f, hd))
+	if payload >= RecordLen {
+		_, _, _, ours := ReadRecord(recordOf(f, hd))
 		p.foreign = !ours
 	}
 	if p.foreign {
@@ -445,8 +443,8 @@ func (h *Host) receiveKnown(f *buffer.Frame, p *responder, r *receiver, hd *roce
 		}
 	} else {
 		seq, sent := fullNumber(f.Data[f.Info.L3:], r.Next), h.now
-		if payload >= payloadLen {
-			_, seq, sent, _ = record(recordOf(f, hd))
+		if payload >= RecordLen {
+			_, seq, sent, _ = ReadRecord(recordOf(f, hd))
 		}
 		r.arrived(h.now, seq, sent)
 		r.Lost -= min(p.early, seq, r.Lost)
@@ -483,6 +481,7 @@ func (h *Host) receiveAnswer(s *sender, hd *roce.Header) {
 	if h.over(s) {
 		h.tendAt = h.now
 	}
+	h.tendAt = min(h.tendAt, r.req.Deadline(&r.ConnectionConfig)) // sooner, where few are in flight now
 	if !news {
 		return
 	}

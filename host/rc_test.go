@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"math/rand/v2"
 	"net/netip"
 	"reflect"
@@ -26,7 +27,8 @@ type twoHosts struct {
 	flying []flight
 	frames [][]byte // all that were sent
 	delay  unit.Time
-	all    bool // the hosts look at all their flows at each turn
+	late   func() unit.Time // by how much longer a frame takes; nil: none does
+	all    bool             // the hosts look at all their flows at each turn
 }
 
 type flight struct {
@@ -49,7 +51,7 @@ func connect(t *testing.T, flows ...Flow) *twoHosts {
 	cb.Address, cb.MAC, cb.GatewayMAC = peerIP, gatewayMAC, ownMAC
 	for _, f := range flows {
 		if f.RC != nil {
-			cb.Peers = append(cb.Peers, Peer{Number: f.Number, From: ownIP, SrcPort: f.SrcPort, Priority: f.Priority, TTL: 64, RC: PeerRC{f.RC.Message, f.RC.Fixed}})
+			cb.Peers = append(cb.Peers, Peer{Number: f.Number, From: ownIP, SrcPort: f.SrcPort, Priority: f.Priority, TTL: 64, RC: PeerRC{Recovery: f.RC.Recovery, Message: f.RC.Message, Fixed: f.RC.Fixed}})
 		}
 	}
 	p := &twoHosts{T: t, a: newTestHost(t, ca), b: newTestHost(t, cb), delay: 5 * us}
@@ -101,10 +103,15 @@ func (p *twoHosts) exchange() {
 		for _, d := range from.take() {
 			p.frames = append(p.frames, d.data)
 			if p.lose == nil || !p.lose(d.data) {
-				p.flying = append(p.flying, flight{p.a.now + p.delay, to, d.data})
+				f := flight{p.a.now + p.delay, to, d.data}
+				if p.late != nil {
+					f.at += p.late()
+				}
+				p.flying = append(p.flying, f)
 			}
 		}
 	}
+	slices.SortStableFunc(p.flying, func(a, b flight) int { return cmp.Compare(a.at, b.at) })
 }
 
 func (p *twoHosts) messages(flow int) Messages { return *p.a.Senders()[flow].Messages }
@@ -145,6 +152,9 @@ func TestTendReference(t *testing.T) {
 			var flows []Flow
 			for n := range uint32(2 + r.IntN(5)) {
 				f := connection(n, 1+r.IntN(5000), uint64(r.IntN(2)*r.IntN(20_000)))
+				if r.IntN(2) == 0 {
+					f.RC.Recovery, f.RC.TimeoutLow = Selective, new(unit.Time(100+r.IntN(900))*us)
+				}
 				if *f.RC.Retries = Retries(r.IntN(3)); r.IntN(3) == 0 {
 					f.RC, f.Rate = nil, unit.FlowRate(5*mbit)
 				}
@@ -173,6 +183,57 @@ func TestTendReference(t *testing.T) {
 	}
 	if !failed {
 		t.Error("no connection gave up: this proves little")
+	}
+}
+
+// Whatever is lost, comes twice or comes late, data and answers alike, all messages of selective connections
+// arrive once, and the counts agree: with fewer packets sent again than of those that go back.
+func TestSelectiveConnections(t *testing.T) {
+	seed := testkit.Seed(t)
+	again := map[string]uint64{}
+	for i := range uint64(100) {
+		for _, recovery := range []string{GoBackN, Selective} {
+			r := rand.New(rand.NewPCG(seed, i))
+			loss := []int{1, 10, 100, 500}[r.IntN(4)]
+			message, n := 1+r.IntN(20_000), uint64(1+r.IntN(10))
+			f := connection(uint32(i), message, uint64(message)*n)
+			if f.RC.Recovery = recovery; recovery == Selective {
+				f.RC.InFlight, f.RC.TimeoutLow = r.IntN(129), new(ms/3)
+			}
+			*f.RC.Retries = 1000
+			f.RC.PSN = new(r.Uint32N(1 << 24)) // one life: a late packet may tell of another
+			p := connect(t, f)
+			p.late = func() unit.Time { return unit.Time(r.IntN(3)) * 100 * us }
+			p.lose = func([]byte) bool { return r.IntN(10_000) < loss }
+			p.run(unit.Second)
+			m, got := p.messages(0), p.b.Receivers()[0]
+			if m.Done != n || m.Bytes != n*uint64(message) || got.Packets.Bytes != m.Bytes || m.Completion == 0 {
+				t.Fatalf("run %d, %s, messages of %d: %+v, received %+v; want %d messages", i, recovery, message, m, got.Packets, n)
+			}
+			if recovery == GoBackN && got.Packets.Kept != 0 || recovery == Selective && got.Packets.OutOfOrder != 0 {
+				t.Fatalf("run %d, %s: received %+v", i, recovery, got.Packets)
+			}
+			if bad := p.a.nics[0].count.RC; bad != (BadPackets{}) {
+				t.Fatalf("run %d, %s: %+v", i, recovery, bad)
+			}
+			again[recovery] += m.Again
+		}
+	}
+	if again[Selective] == 0 || again[GoBackN] < 2*again[Selective] {
+		t.Errorf("packets sent again: %v; want some, and far more of those that go back", again)
+	}
+}
+
+// What a selective far end says of a gap is nothing to a connection that goes back: it is counted as malformed.
+func TestSelectiveAnswerToOthers(t *testing.T) {
+	f := connection(1, 10_000, 100_000)
+	p := connect(t, f)
+	p.b.peers[0].resp.Selective = true
+	n := 0
+	p.lose = func([]byte) bool { n++; return n == 5 }
+	p.run(ms)
+	if got := p.a.nics[0].count.RC; got.Malformed == 0 || got.UnknownQP != 0 {
+		t.Errorf("%+v; want answers that are malformed", got)
 	}
 }
 
@@ -338,8 +399,8 @@ func TestLostOfForeignSender(t *testing.T) {
 		if roce.Opcode(b[headerLen]) == roce.Acknowledge {
 			return false
 		}
-		if record := b[headerLen+roce.Opcode(b[headerLen]).Len():]; len(record) >= payloadLen {
-			clear(record[:payloadLen])
+		if record := b[headerLen+roce.Opcode(b[headerLen]).Len():]; len(record) >= RecordLen {
+			clear(record[:RecordLen])
 		}
 		ether.SetID(b[ether.HeaderLen:], uint16(r.Uint32()))
 		roce.Seal(b[ether.HeaderLen:])

@@ -28,7 +28,7 @@ func TestBuildIsTheSlowTwin(t *testing.T) {
 		got := bytes.Repeat([]byte{0xee}, f.Frame) // a slot that was used before
 		h.build(got, &h.nics[0], &f, f.Frame, seq, now)
 		want := slowFrame(ownMAC, gatewayMAC, ownIP, peerIP, f.Priority, uint8(f.TTL), f.SrcPort, f.Frame, f.Number, seq, now)
-		n := headerLen + payloadLen
+		n := headerLen + RecordLen
 		if !bytes.Equal(got[:n], want[:n]) {
 			t.Fatalf("seed %d: build:\n got %x\nwant %x", seed, got[:n], want[:n])
 		}

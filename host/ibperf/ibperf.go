@@ -6,7 +6,8 @@
 //
 // The client is first at each step, and the server answers with its own. With the option -R each is the
 // message of a SEND, lines are binary, and there is no "done". The formats are those of perftest's
-// src/perftest_communication.c and .h (KEY_PRINT_FMT_GID, struct pingpong_dest).
+// src/perftest_communication.c and .h (KEY_PRINT_FMT_GID, struct pingpong_dest). ibv_rc_pingpong, on the same
+// port, tells less (pingpong.go).
 //
 // Invariants:
 //   - round trip: what Line.Text writes, ParseLine reads as the same;
@@ -106,8 +107,12 @@ func ParseBinary(b []byte) (Line, error) {
 	return l, nil
 }
 
-// IsLine reports whether octets begin a line, and not a result or Done. It looks at the first five.
-func IsLine(b []byte) bool { return len(b) > 4 && b[4] == ':' }
+// BeginLen is how many octets IsLine looks at.
+const BeginLen = 5
+
+// IsLine reports whether octets begin a line, of perftest or of ibv_rc_pingpong, and not a version, a result or
+// Done.
+func IsLine(b []byte) bool { return len(b) >= BeginLen && b[BeginLen-1] == ':' }
 
 // ParseLine reads a line.
 func ParseLine(b []byte) (Line, error) {

@@ -92,3 +92,20 @@ func FuzzParseLine(f *testing.F) {
 		}
 	})
 }
+
+// A line of ibv_rc_pingpong is as the program writes it, and is read as the same.
+func TestPingPongLine(t *testing.T) {
+	l := Line{QPN: 0x11, PSN: 0xabcdef, GID: netip.MustParseAddr("::ffff:10.0.0.2")}
+	text := l.PingPongText()
+	if want := "0000:000011:abcdef:00000000000000000000ffff0a000002\x00"; string(text) != want || len(text) != PingPongLen || !IsLine(text) {
+		t.Errorf("%q; want %q", text, want)
+	}
+	if got, err := ParsePingPong(text); err != nil || got != l {
+		t.Errorf("%+v, %v; want %+v", got, err, l)
+	}
+	for _, bad := range []string{"", "0000:000011:abcdef", "0000:1000000:000000:00000000000000000000ffff0a000002", "0000:000011:abcdef:0a000002", "0000:00001x:abcdef:00000000000000000000ffff0a000002"} {
+		if _, err := ParsePingPong([]byte(bad)); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}

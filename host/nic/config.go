@@ -23,6 +23,10 @@ const SendQueue = 256 << 10
 // thresholds are at least a frame and a tag apart.
 func RxBufferMin(maxFrame int) int { return max(8192, 4*(maxFrame+ether.VLANLen)) }
 
+// RxBufferMax is the largest receive buffer in bytes for so many lossless priorities: each has its pause
+// threshold and a send queue to itself in the gigabyte that a buffer may have ([buffer.Config.Check]).
+func RxBufferMax(lossless int) int { return ((1<<30)/max(1, lossless) - SendQueue) / 3 * 4 }
+
 // Config is a NIC's configuration: as much of a host's as is neither of its flows, its acts and its
 // connections nor of slots. A MAC of 0 means that of the wire's interface.
 type Config = host.Config

@@ -31,6 +31,10 @@ const (
 	Congestion  Opcode = 0x81
 )
 
+// SelectiveAcknowledge is an Acknowledge of a selective connection, with a Sack. It is none of
+// RoCEv2's opcodes, but of those that table 38 leaves to makers (0xc0 to 0xff): no NIC knows it.
+const SelectiveAcknowledge Opcode = 0xd1
+
 // IsData reports whether a packet carries part of a message that its sender sends or writes.
 func (o Opcode) IsData() bool {
 	return o <= SendLast || o == SendOnly || o >= WriteFirst && o <= WriteLast || o == WriteOnly
@@ -54,7 +58,7 @@ func (o Opcode) IsReadResponse() bool { return o >= ReadFirst && o <= ReadOnly }
 
 // valid reports whether it is one of those above.
 func (o Opcode) valid() bool {
-	return o.IsData() || o >= ReadRequest && o <= Acknowledge || o == Datagram || o == Congestion
+	return o.IsData() || o >= ReadRequest && o <= Acknowledge || o == Datagram || o == Congestion || o == SelectiveAcknowledge
 }
 
 // hasRETH reports whether a RETH follows the BTH: at the beginning of a write, and in a request to
@@ -64,7 +68,7 @@ func (o Opcode) hasRETH() bool { return o == WriteFirst || o == WriteOnly || o =
 // hasAETH reports whether an AETH follows the BTH: in acknowledgements, and at the beginning and the
 // end of what is read.
 func (o Opcode) hasAETH() bool {
-	return o == Acknowledge || o == ReadFirst || o == ReadLast || o == ReadOnly
+	return o == Acknowledge || o == SelectiveAcknowledge || o == ReadFirst || o == ReadLast || o == ReadOnly
 }
 
 // Send is the opcode of a packet of a SEND, by where it stands in its message.
@@ -154,7 +158,7 @@ func (s Syndrome) Kind() Syndrome {
 
 func (s Syndrome) valid() bool { return s>>5 == 0 || s>>5 == 1 || s>>5 == 3 && s&31 <= 4 }
 
-// Header is the headers of a packet. RETH, AETH and DETH count only where the Opcode has them.
+// Header is the headers of a packet. RETH, AETH, Sack and DETH count only where the Opcode has them.
 type Header struct {
 	Opcode Opcode
 	AckReq bool
@@ -172,6 +176,9 @@ type Header struct {
 	Syndrome Syndrome
 	MSN      uint32 // 24 bits: messages that the responder has completed
 
+	// Sack is of a SelectiveAcknowledge: what came from the packet behind PSN on. That one did not.
+	Sack Sack
+
 	// DETH, of a Datagram.
 	QKey  uint32
 	SrcQP uint32 // 24 bits
@@ -187,6 +194,7 @@ const (
 	AETHLen   = 4
 	DETHLen   = 8
 	ICRCLen   = 4
+	sackLen   = SackBits / 8
 	notifyLen = 16 // zeros after the BTH of a Congestion packet
 )
 
@@ -204,6 +212,8 @@ func (o Opcode) Len() int {
 	switch {
 	case o.hasRETH():
 		return BTHLen + RETHLen
+	case o == SelectiveAcknowledge:
+		return BTHLen + AETHLen + sackLen
 	case o.hasAETH():
 		return BTHLen + AETHLen
 	case o == Datagram:
@@ -235,6 +245,9 @@ func (h *Header) Put(b []byte) {
 	case h.Opcode.hasAETH():
 		binary.BigEndian.PutUint32(b, h.MSN&PSNMask)
 		b[0] = uint8(h.Syndrome)
+		if h.Opcode == SelectiveAcknowledge {
+			h.Sack.put(b[AETHLen:])
+		}
 	case h.Opcode == Datagram:
 		binary.BigEndian.PutUint32(b, h.QKey)
 		binary.BigEndian.PutUint32(b[4:], h.SrcQP&QPMask)
@@ -248,7 +261,7 @@ func (h *Header) Put(b []byte) {
 var (
 	ErrShort    = errors.New("roce: shorter than its headers and ICRC")
 	ErrVersion  = errors.New("roce: transport version is not 0")
-	ErrOpcode   = errors.New("roce: opcode is not one of SEND, RDMA WRITE and READ, ACKNOWLEDGE, UD SEND and CNP")
+	ErrOpcode   = errors.New("roce: opcode is not one of SEND, RDMA WRITE and READ, ACKNOWLEDGE, UD SEND, CNP and 0xd1, the selective ACKNOWLEDGE")
 	ErrPad      = errors.New("roce: more padding than payload")
 	ErrSyndrome = errors.New("roce: reserved AETH syndrome")
 )
@@ -288,6 +301,9 @@ func Parse(b []byte, n int) (h Header, payload int, err error) {
 		h.Syndrome, h.MSN = Syndrome(b[0]), binary.BigEndian.Uint32(b)&PSNMask
 		if !h.Syndrome.valid() {
 			return Header{}, 0, ErrSyndrome
+		}
+		if h.Opcode == SelectiveAcknowledge {
+			h.Sack = parseSack(b[AETHLen:])
 		}
 	}
 	return h, payload, nil

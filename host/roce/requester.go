@@ -1,23 +1,24 @@
 // The reliable connection of RoCEv2 (InfiniBand Architecture volume 1, chapter
 // 9.7) is two pure state machines: a requester sends messages of equal size as RDMA
 // writes, a responder takes their packets in order, and what is lost is sent again from
-// the gap on (go-back-N).
+// the gap on (go-back-N). Of a selective connection nothing but what is lost is sent again.
 //
 //	Requester.Next --> packet --> Responder.Receive --> Ack or Nak pending
 //	Requester.Answer <-- ACK, NAK <-- Responder.Answer
 //
-// Read in this order: Shape (how messages become packets), Requester, Responder.
+// Read in this order: Shape (how messages become packets), Requester, Responder, Selective.
 //
 // Invariants:
 //   - in order: the responder takes every packet of every message exactly once, in order;
 //   - window: of at most ConnectionConfig.Window messages packets are sent and not acknowledged;
-//   - one NAK a gap: the responder asks for a packet once, until it comes;
+//   - one NAK a gap: the responder asks for a packet once, until it comes; a selective one tells
+//     with each packet behind a gap what it keeps, and the requester sends again what it tells of
+//     once, until a timeout;
 //   - state, not events: what is answered is the newest state, however many packets came;
 //   - lives: packets and answers of a life (Life) are nothing of another.
 //
 // What it does not do: it keeps no rate (package
-// congestion does) and takes no time from a clock; no reads, no atomics, no RNR, no
-// selective retransmission.
+// congestion does) and takes no time from a clock; no reads, no atomics, no RNR.
 
 package roce
 
@@ -98,6 +99,9 @@ type ConnectionConfig struct {
 	AckEvery int
 	// FirstPSN, unless nil, is that of a connection with one life alone.
 	FirstPSN *uint32
+	// Selective, unless nil, makes it a selective connection. AckEvery has to be 1 then: what is in
+	// flight is known by acknowledgements.
+	Selective *Selective
 }
 
 // Forever is a ConnectionConfig.Retries that never ends.
@@ -137,6 +141,7 @@ type Requester struct {
 	waits  unit.Time
 	tries  int // timeouts in a row
 	failed bool
+	again  recovery
 	Count  RequesterCounters
 }
 
@@ -223,7 +228,12 @@ func (r *Requester) Finished(c *ConnectionConfig) bool { return r.acked == r.end
 
 // Ready reports whether there is a packet to send.
 func (r *Requester) Ready(c *ConnectionConfig) bool {
-	if r.failed || r.next == r.end(c) || r.next-r.acked >= outstanding {
+	switch {
+	case r.failed:
+		return false
+	case r.again.pending():
+		return true
+	case r.next == r.end(c) || r.next-r.acked >= outstanding || c.Selective != nil && r.next-r.acked >= uint64(c.Selective.InFlight):
 		return false
 	}
 	return (r.next-r.base)/c.Packets() < (r.acked-r.base)/c.Packets()+uint64(c.Window)
@@ -231,13 +241,13 @@ func (r *Requester) Ready(c *ConnectionConfig) bool {
 
 // Next takes the packet to send now; Ready says whether there is one.
 func (r *Requester) Next(now unit.Time, c *ConnectionConfig) Packet {
-	p := c.packet(r.next - r.base)
-	p.Seq = r.next
-	p.Again = r.next < r.sent
-	p.AckReq = p.Last || (r.next-r.base+1)%uint64(c.AckEvery) == 0
-	r.next++
+	seq := r.take()
+	p := c.packet(seq - r.base)
+	p.Seq = seq
+	p.Again = seq < r.sent
+	p.AckReq = p.Last || (seq-r.base+1)%uint64(c.AckEvery) == 0
 	if p.AckReq {
-		r.asked = r.next
+		r.asked = max(r.asked, seq+1)
 		if !r.timing {
 			r.timing, r.waits = true, now
 		}
@@ -247,8 +257,21 @@ func (r *Requester) Next(now unit.Time, c *ConnectionConfig) Packet {
 		r.Count.Again++
 		r.Count.AgainBytes += uint64(p.Payload)
 	}
-	r.sent = max(r.sent, r.next)
+	r.sent = max(r.sent, seq+1)
 	return p
+}
+
+// take takes the sequence number of the packet to send now: the next one that is lost, or else the
+// next one.
+func (r *Requester) take() (seq uint64) {
+	if r.again.pending() {
+		seq = r.again.hole
+		r.again.hole++
+		r.seek()
+		return seq
+	}
+	r.next++
+	return r.next - 1
 }
 
 // Deadline is when Expire is due, unit.Never if no acknowledgement is waited for. The time
@@ -257,11 +280,14 @@ func (r *Requester) Deadline(c *ConnectionConfig) unit.Time {
 	if r.failed || !r.timing {
 		return unit.Never
 	}
+	if c.Selective != nil && r.next-r.acked <= FewInFlight {
+		return r.waits + c.Selective.TimeoutLow
+	}
 	return r.waits + c.Timeout
 }
 
 // Expire begins again where the acknowledgements end, if the deadline has come; after
-// Config.Retries times in a row it gives up.
+// Config.Retries times in a row it gives up. A selective connection skips what it knows to have come.
 func (r *Requester) Expire(now unit.Time, c *ConnectionConfig) {
 	if r.Deadline(c) > now {
 		return
@@ -272,11 +298,18 @@ func (r *Requester) Expire(now unit.Time, c *ConnectionConfig) {
 		return
 	}
 	r.tries++
-	r.goBack(r.acked)
+	if c.Selective == nil {
+		r.goBack(r.acked)
+		return
+	}
+	r.timing = false
+	r.loseAll()
 }
 
-// goBack makes the packet seq the next.
-func (r *Requester) goBack(seq uint64) { r.next, r.asked, r.timing = seq, seq, false }
+// goBack makes the packet seq the next, whatever came behind it.
+func (r *Requester) goBack(seq uint64) {
+	r.next, r.asked, r.timing, r.again = seq, seq, false, recovery{}
+}
 
 // Answer takes an acknowledgement, and reports whether packets were acknowledged by it.
 func (r *Requester) Answer(now unit.Time, h *Header) bool {
@@ -299,18 +332,29 @@ func (r *Requester) Answer(now unit.Time, h *Header) bool {
 		ahead++ // all up to seq are acknowledged; a NAK acknowledges those before it
 		seq++
 	}
+	came := &Sack{}
+	if h.Opcode == SelectiveAcknowledge {
+		came = &h.Sack
+	}
+	tells := *came != Sack{}
 	switch {
-	case ahead < 0 || ahead == 0 && !nak:
+	case ahead < 0 || ahead == 0 && !nak && !tells:
 		return false // about packets that are acknowledged already
-	case seq > r.sent || nak && seq == r.sent:
+	case seq+came.Len() > r.sent || nak && (seq == r.sent || tells) || came.Has(0):
 		r.Count.OutsideRange++
 		return false
 	}
-	news := seq > r.acked
+	news, was := seq > r.acked, r.acked
 	if news {
-		r.acked, r.tries = seq, 0
+		r.acked = seq
 		r.next = max(r.next, seq)
-		r.timing, r.waits = r.asked > seq, now
+		r.forward(was)
+	}
+	if tells {
+		r.Count.Naks++
+	}
+	if tells && r.hears(came) || news {
+		r.tries, r.timing, r.waits = 0, r.asked > seq, now
 	}
 	if nak {
 		switch h.Syndrome {

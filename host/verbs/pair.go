@@ -40,7 +40,6 @@ type QueuePair struct {
 	acked   uint64   // all below are acknowledged
 	next    uint64   // to send
 	sent    uint64   // the largest next so far
-	done    uint64   // requests that are complete
 	since   unit.Time
 	wait    unit.Time // nothing is sent until then: the far end was not ready
 	rewound bool      // a gap has been noticed, and nothing was acknowledged since
@@ -75,6 +74,7 @@ type Counters struct {
 	Responses    uint64 `json:"read_responses"` // packets that answered READs
 	OutsideRange uint64 `json:"outside_range"`  // answers to packets that were never sent
 	CNPs         uint64 `json:"cnps"`           // congestion notifications that came
+	Done         uint64 `json:"done"`           // requests that are complete
 
 	// Of the far end's requests. Received is packets that were taken, Bytes their payload.
 	Received   uint64 `json:"received"`
@@ -83,8 +83,22 @@ type Counters struct {
 	OutOfOrder uint64 `json:"out_of_order"` // dropped behind a gap
 	Outside    uint64 `json:"outside"`      // dropped: a PSN far from the one expected
 	// Lost is packets that are missing between two that came one after the other, each time that they were
-	// sent. Those after which nothing came before they were sent again are not seen.
+	// sent. Those after which nothing came before they were sent again are not seen. Of what answers READs
+	// it is those missing at each gap.
 	Lost uint64 `json:"lost"`
+	// AccessErrors is requests for memory that the far end may not use, by key, address or length: each ends
+	// the connection.
+	AccessErrors uint64 `json:"access_errors"`
+	Answers      uint64 `json:"answers"` // packets sent that answer READs
+}
+
+// Add adds what another connection has counted.
+func (c *Counters) Add(o *Counters) {
+	c.Sent, c.Again, c.AgainBytes, c.Naks = c.Sent+o.Sent, c.Again+o.Again, c.AgainBytes+o.AgainBytes, c.Naks+o.Naks
+	c.NotReady, c.Timeouts, c.Responses, c.OutsideRange = c.NotReady+o.NotReady, c.Timeouts+o.Timeouts, c.Responses+o.Responses, c.OutsideRange+o.OutsideRange
+	c.CNPs, c.Done, c.Received, c.Bytes = c.CNPs+o.CNPs, c.Done+o.Done, c.Received+o.Received, c.Bytes+o.Bytes
+	c.Duplicates, c.OutOfOrder, c.Outside, c.Lost = c.Duplicates+o.Duplicates, c.OutOfOrder+o.OutOfOrder, c.Outside+o.Outside, c.Lost+o.Lost
+	c.AccessErrors, c.Answers = c.AccessErrors+o.AccessErrors, c.Answers+o.Answers
 }
 
 // Packet is a packet to send: its headers, without those of UDP, and its payload.

@@ -47,7 +47,7 @@ func (q *QueuePair) Post(r Request) {
 func (q *QueuePair) Pending() int { return len(q.posts) }
 
 // Done is how many requests are complete.
-func (q *QueuePair) Done() uint64 { return q.done }
+func (q *QueuePair) Done() uint64 { return q.Count.Done }
 
 // find is the request that packet seq is of, nil without one.
 func (q *QueuePair) find(seq uint64) *posted {
@@ -232,7 +232,7 @@ func (q *QueuePair) advance(now unit.Time, seq uint64) {
 		n++
 	}
 	q.posts = slices.Delete(q.posts, 0, n)
-	q.done += uint64(n)
+	q.Count.Done += uint64(n)
 }
 
 // readResponse takes part of what a READ asked for.
@@ -249,6 +249,9 @@ func (q *QueuePair) readResponse(now unit.Time, h *roce.Header, payload []byte) 
 	q.ackedTo(now, r.first)
 	r = q.find(seq) // what is complete before it is gone
 	if seq != q.acked {
+		if !q.rewound {
+			q.Count.Lost += seq - q.acked
+		}
 		q.lack()
 		return
 	}

@@ -71,6 +71,9 @@ func (q *QueuePair) request(h *roce.Header, payload []byte) {
 	}
 	if q.nak = q.take(h, payload); q.nak != 0 {
 		q.naked = true
+		if q.nak == roce.AccessError {
+			count.AccessErrors++
+		}
 		if !q.nak.IsNotReady() {
 			q.failed = "the far end sent what it may not: NAK " + nakText(q.nak)
 		}
@@ -160,6 +163,7 @@ func (q *QueuePair) answer() (p Packet, ok bool) {
 			roce.Header{Opcode: roce.ReadResponse(r.i == 0, r.i == r.n-1), PSN: psn(q.RemotePSN, r.seq+r.i), Syndrome: roce.Acked, MSN: msn},
 			q.part(r.data, r.i),
 		}
+		q.Count.Answers++
 		if r.i++; r.i == r.n {
 			q.reads = q.reads[1:]
 		}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"softswitch/dataplane"
@@ -70,16 +71,23 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 			return live.OpenPacket(p)
 		},
 	}
+	flows, err := startPrograms(cfg, r.at.says())
+	if err != nil {
+		return err
+	}
+	defer flows.close()
 	return r.run(ctx, func(node *live.Node, req control.Request) (any, error) {
 		if req.Do != "stats" {
-			return nil, nicRequest(node, n, cfg, req)
+			return nil, nicRequest(node, n, cfg, flows, req)
 		}
 		node.Sync()
 		lost, err := sockets()
 		if err != nil {
 			return nil, err
 		}
-		return r.takeNIC(node, n, lost-before), nil
+		out := r.takeNIC(node, n, lost-before)
+		flows.report(&out)
+		return out, nil
 	})
 }
 
@@ -92,11 +100,21 @@ func (r *runner) takeNIC(node *live.Node, n *nic.NIC, sockets uint64) (out obser
 }
 
 // nicRequest handles the requests to a NIC, which are those to a host. Its programs
-// start and stop on their own, and it sends and receives no flow of a scenario, so it
-// takes no snapshots: its statistics are always as of now.
-func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Request) (err error) {
+// start and stop on their own, and so does the far end of a flow with a handshake, so it takes no snapshots: its
+// statistics are always as of now.
+func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, flows *programs, req control.Request) (err error) {
 	switch req.Do {
-	case "start", "stop", "keep":
+	case "start":
+		var a replay.Start
+		if err := json.Unmarshal(req.Args, &a); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		flows.start(a.At)
+		return nil
+	case "stop":
+		flows.stop()
+		return nil
+	case "keep":
 		return nil
 	case "act":
 		a, err := replay.ReadAct(req.Args, &cfg)

@@ -24,11 +24,14 @@ type channel interface {
 }
 
 // tcpChannel is a TCP connection: lines are text.
-type tcpChannel struct{ *net.TCPConn }
+type tcpChannel struct {
+	*net.TCPConn
+	in io.Reader
+}
 
 func (c tcpChannel) read(octets int) ([]byte, error) {
 	b := make([]byte, octets)
-	_, err := io.ReadFull(c, b)
+	_, err := io.ReadFull(c.in, b)
 	return b, err
 }
 

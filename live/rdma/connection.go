@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"softswitch/host"
@@ -152,7 +153,7 @@ func (p *Port) takeRequest(from, to netip.Addr, m *rdmacm.Message) {
 func (c *connection) open(ours, theirs *rdmacm.Message, mtu, retries int) {
 	c.pair = c.port.add(verbs.Config{
 		Local: ours.QPN, LocalPSN: theirs.PSN, Remote: theirs.QPN, RemotePSN: ours.PSN, MTU: mtu,
-		Window: window, Reads: min(readsOnce, max(1, int(theirs.Takes))), Timeout: timeout, Retries: retries, Memory: c.memory,
+		Window: window, Reads: min(readsOnce, max(1, int(theirs.Takes))), Timeout: c.port.Timeout, Retries: retries, Memory: c.memory,
 	}, c.local, c.peer)
 	c.receiveInto(func() []byte { return make([]byte, messageMax) }, func(b []byte) {
 		c.established = true // its RTU was lost
@@ -171,12 +172,13 @@ func (p *Port) connected(l *listener, peer netip.Addr, remote uint32) *pair {
 	if l == nil {
 		return nil
 	}
-	for _, c := range l.accepted {
-		if c.peer == peer && c.Remote == remote {
-			return c.pair
-		}
+	i := slices.IndexFunc(l.accepted, func(c *connection) bool { return c.peer == peer && c.Remote == remote })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	q := l.accepted[i].pair
+	l.accepted = slices.Delete(l.accepted, i, i+1)
+	return q
 }
 
 // connect makes a connection to a port of rdma_cm. Memory is what the far end may write and read.

@@ -3,7 +3,8 @@
 //
 //	TCP (kernel) --> handshake --> queue pair (package verbs) <--> raw IP socket, UDP port 4791
 //
-// Read in this order: port.go (packets and queue pairs), perftest.go (its servers and clients).
+// Read in this order: port.go (packets and queue pairs), perftest.go (its servers and clients), pingpong.go,
+// rping.go.
 //
 // Invariants:
 //   - no packet of the wire panics: it is counted by its reason and dropped;

@@ -1,10 +1,12 @@
 package rdma
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -40,7 +42,7 @@ type exchange struct {
 func (p *Port) overTCP(c *net.TCPConn) (*exchange, error) {
 	local, peer := c.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap(), c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
 	mtu, err := pathMTU(local)
-	return &exchange{tcpChannel{c}, p, local, peer, mtu}, err
+	return &exchange{tcpChannel{c, c}, p, local, peer, mtu}, err
 }
 
 // overSends is an exchange by SENDs over a connection of rdma_cm.
@@ -105,21 +107,32 @@ func (x *exchange) pair(ours, theirs ibperf.Line, memory []byte, retries int) (*
 	defer x.port.mu.Unlock()
 	return x.port.add(verbs.Config{
 		Local: ours.QPN, LocalPSN: ours.PSN, Remote: theirs.QPN, RemotePSN: theirs.PSN, MTU: x.mtu,
-		Window: window, Reads: min(readsOnce, max(1, int(theirs.Reads))), Timeout: timeout, Retries: retries,
+		Window: window, Reads: min(readsOnce, max(1, int(theirs.Reads))), Timeout: x.port.Timeout, Retries: retries,
 		Memory: verbs.Memory{{Key: ours.RKey, Address: ours.Address, Data: memory}},
 	}, x.local, x.peer), nil
 }
 
 // serveTCP serves the test of a client of perftest: ib_write_bw, ib_send_bw or ib_read_bw, with reliable
 // connections, in one direction.
-func (p *Port) serveTCP(ctx context.Context, c *net.TCPConn) (*Test, error) {
+// An ibv_rc_pingpong is served with so many messages, unless there are none.
+func (p *Port) serveTCP(ctx context.Context, c *net.TCPConn, turns int) (*Test, error) {
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
 	x, err := p.overTCP(c)
 	if err != nil {
 		return nil, err
 	}
-	return x.serve(nil)
+	begin, err := x.read(ibperf.BeginLen)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ibperf.IsLine(begin):
+		x.channel = tcpChannel{c, io.MultiReader(bytes.NewReader(begin), c)}
+		return x.serve(nil)
+	case turns == 0:
+		return nil, fmt.Errorf("client %s: %w", x.peer, errPingPong)
+	}
+	return p.servePingPong(ctx, c, begin, turns)
 }
 
 // served is a queue pair of a server.
@@ -200,6 +213,7 @@ func (x *exchange) servedFor(l *listener, all *[]served, theirs ibperf.Line, mem
 		}
 	}
 	q.do(func() {
+		q.test = true
 		ours.QPN, ours.PSN = q.Local, q.RemotePSN
 		q.Memory = verbs.Memory{{Key: ours.RKey, Address: ours.Address, Data: memory}}
 		q.receiveInto(func() []byte { return memory }, nil)
@@ -215,6 +229,8 @@ type Order struct {
 	Messages int
 	Retries  int  // timeouts in a row that are borne, or verbs.Forever
 	CM       bool // by rdma_cm, perftest's option -R
+	// Enough, unless nil, is closed when no more messages are to begin.
+	Enough <-chan struct{}
 }
 
 // RunPerftest is the client of a perftest server (ib_write_bw, ib_send_bw or ib_read_bw, by the operation)
@@ -331,7 +347,8 @@ func (x *exchange) run(ctx context.Context, o Order, q *pair, memory []byte, our
 	if err != nil {
 		return t, err
 	}
-	err = q.run(ctx, o, memory, theirs)
+	q.do(func() { q.test = true })
+	o.Messages, err = q.run(ctx, o, memory, theirs)
 	q.do(func() { t.Pairs = []PairCounters{{q.Local, q.Count}} })
 	if err != nil {
 		return t, err
@@ -379,18 +396,24 @@ func (x *exchange) tellResults(o Order) error {
 // posts is how many requests are posted at a time, as perftest does.
 const posts = 128
 
-// run carries out an order.
-func (q *pair) run(ctx context.Context, o Order, memory []byte, theirs ibperf.Line) error {
+// run carries out an order, and returns how many messages there were.
+func (q *pair) run(ctx context.Context, o Order, memory []byte, theirs ibperf.Line) (messages int, err error) {
 	r := verbs.Request{Op: o.Op, Data: memory, Address: theirs.Address, RKey: theirs.RKey}
 	for left := o.Messages; left > 0; {
+		select {
+		case <-o.Enough:
+			left = 0
+		default:
+		}
 		q.do(func() {
 			for ; left > 0 && q.Pending() < posts; left-- {
 				q.Post(r)
+				messages++
 			}
 		})
 		if err := q.wait(ctx, func() bool { return q.Pending() == 0 || left > 0 && q.Pending() < posts/2 }); err != nil {
-			return err
+			return messages, err
 		}
 	}
-	return nil
+	return messages, nil
 }

@@ -38,6 +38,10 @@ const sourcePorts = 0xc000
 
 // Port sends and receives the packets of queue pairs. Use Open to make one.
 type Port struct {
+	// Timeout is how long its requesters wait for an acknowledgement before they send again: what RDMA
+	// programs usually choose, unless it is changed before a test.
+	Timeout unit.Time
+
 	socket   *net.IPConn
 	write    func(ip []byte, to netip.Addr) error // does not keep ip
 	silent   *os.File
@@ -52,7 +56,8 @@ type Port struct {
 	// connections are those of rdma_cm by their local IDs, listeners by their ports.
 	connections map[uint32]*connection
 	listeners   map[uint16]*listener
-	datagrams   uint32 // sent
+	datagrams   uint32  // sent
+	past        Counted // of tests that are over
 	bad         host.BadPackets
 	id          uint16 // of the last IPv4 packet
 	buf         []byte
@@ -68,6 +73,49 @@ type pair struct {
 	timer       *time.Timer
 	buffer      func() []byte // for the next SEND
 	received    func([]byte)  // unless nil, is called for each message of one, under the lock
+	test        bool          // it carries a test, and not what both ends tell each other of it
+	frames      Frames
+}
+
+// Frames are the bytes of frames, without FCS, that carry messages.
+type Frames struct{ Sent, Received uint64 }
+
+// Counted is what the queue pairs of tests have counted.
+type Counted struct {
+	verbs.Counters
+	Frames Frames
+}
+
+func (c *Counted) add(q *pair) {
+	c.Counters.Add(&q.Count)
+	c.Frames.Sent += q.frames.Sent
+	c.Frames.Received += q.frames.Received
+}
+
+// Counted returns what all tests have counted so far.
+func (p *Port) Counted() Counted {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.past
+	for _, q := range p.pairs {
+		if q.test {
+			c.add(q)
+		}
+	}
+	return c
+}
+
+// forget ends the queue pairs of tests.
+func (p *Port) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for n, q := range p.pairs {
+		if q.test {
+			p.past.add(q)
+			q.timer.Stop()
+			delete(p.pairs, n)
+		}
+	}
 }
 
 // granularity is how late timers are.
@@ -96,7 +144,7 @@ func Open(priority unit.Priority, rate unit.Rate) (*Port, error) {
 // newPort returns a port that sends packets by write.
 func newPort(priority unit.Priority, write func(ip []byte, to netip.Addr) error) *Port {
 	p := &Port{
-		write: write, priority: priority, began: time.Now(), id: uint16(rand.Uint32()), buf: make([]byte, packetMax),
+		Timeout: timeout, write: write, priority: priority, began: time.Now(), id: uint16(rand.Uint32()), buf: make([]byte, packetMax),
 		pairs: map[uint32]*pair{}, connections: map[uint32]*connection{}, listeners: map[uint16]*listener{},
 	}
 	p.news = sync.NewCond(&p.mu)
@@ -253,6 +301,9 @@ func (p *Port) take(ip ether.IPv4) {
 		p.bad.UnknownQP++
 		return
 	}
+	if h.Opcode.IsData() || h.Opcode.IsReadResponse() {
+		q.frames.Received += uint64(ether.HeaderLen + total)
+	}
 	q.Receive(p.now(), &h, payload)
 	for {
 		b, ok := q.Arrived()
@@ -293,7 +344,10 @@ func (q *pair) pump() {
 		if !ok {
 			break
 		}
-		p.send(q.local, q.peer, q.source, &packet)
+		n := p.send(q.local, q.peer, q.source, &packet)
+		if packet.Opcode.IsData() || packet.Opcode.IsReadResponse() {
+			q.frames.Sent += uint64(n)
+		}
 	}
 	if at = min(at, q.Deadline(now)); at != unit.Never {
 		q.timer.Reset(time.Duration(max(0, at-now)))
@@ -303,8 +357,8 @@ func (q *pair) pump() {
 	p.news.Broadcast()
 }
 
-// send sends a packet. The lock is held.
-func (p *Port) send(from, to netip.Addr, source uint16, packet *verbs.Packet) {
+// send sends a packet, and returns the bytes of its frame without FCS. The lock is held.
+func (p *Port) send(from, to netip.Addr, source uint16, packet *verbs.Packet) int {
 	head := headers + packet.Opcode.Len()
 	total := head + len(packet.Payload) + int(packet.Pad) + roce.ICRCLen
 	p.wire.Send(p.rate.FrameTime(ether.HeaderLen + total))
@@ -328,6 +382,7 @@ func (p *Port) send(from, to netip.Addr, source uint16, packet *verbs.Packet) {
 	if err != nil && !errors.Is(err, syscall.ENOBUFS) && p.err == nil {
 		p.err = fmt.Errorf("sending to %s: %w", to, err)
 	}
+	return ether.HeaderLen + total
 }
 
 // wait waits until done reports true or returns an error, or ctx ends. done is called under the lock.

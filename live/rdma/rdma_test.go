@@ -2,9 +2,14 @@ package rdma
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +21,7 @@ import (
 	"softswitch/host/verbs"
 	"softswitch/internal/ether"
 	"softswitch/internal/testkit"
+	"softswitch/unit"
 )
 
 var loopback = netip.MustParseAddr("127.0.0.1")
@@ -84,7 +90,7 @@ func perftestServer(t *testing.T, p *Port) (at netip.AddrPort, result func() *Te
 			t.Error(err)
 			return
 		}
-		r, err := p.serveTCP(t.Context(), c)
+		r, err := p.serveTCP(t.Context(), c, 20)
 		if err != nil {
 			t.Error(err)
 		}
@@ -98,6 +104,7 @@ func TestPerftest(t *testing.T) {
 	for _, op := range []verbs.Op{verbs.Write, verbs.Send, verbs.Read} {
 		t.Run(op.String(), func(t *testing.T) {
 			a, b := wired(t, none)
+			a.Timeout = 60 * unit.Second // however busy the machine is, nothing is sent again
 			at, served := perftestServer(t, b)
 			ours, err := a.RunPerftest(t.Context(), at, Order{Op: op, Size: 10_000, Messages: 300, Retries: 7})
 			if err != nil {
@@ -163,6 +170,36 @@ func TestLossyWire(t *testing.T) {
 	}
 	if r := served().Pairs[0]; r.Bytes != 20*100_000 {
 		t.Errorf("%d bytes; want %d", r.Bytes, 20*100_000)
+	}
+}
+
+// ibv_rc_pingpong's server sends back what its client sends, also where packets are lost.
+func TestPingPong(t *testing.T) {
+	for name, lose := range map[string]func([]byte) bool{"whole": none, "lossy": lossy(t)} {
+		t.Run(name, func(t *testing.T) {
+			a, b := wired(t, lose)
+			at, served := perftestServer(t, b)
+			r, err := a.RunPingPong(t.Context(), at, Order{Size: 5000, Messages: 20, Retries: verbs.Forever})
+			if err != nil {
+				t.Fatal(err)
+			}
+			theirs := served()
+			if r.Program != "ibv_rc_pingpong" || theirs.Program != r.Program || r.Pairs[0].Bytes != 20*5000 || theirs.Pairs[0].Bytes != 20*5000 || r.Pairs[0].Done != 20 {
+				t.Errorf("client %+v, server %+v", r, theirs)
+			}
+		})
+	}
+}
+
+// A server of a flow tells a client of ibv_rc_pingpong that it is none of its.
+func TestPingPongIsRefused(t *testing.T) {
+	client, server := tcpPair(t)
+	if _, err := client.Write(ibperf.Line{QPN: 5, GID: loopback}.PingPongText()); err != nil {
+		t.Fatal(err)
+	}
+	p := newPort(3, func([]byte, netip.Addr) error { return nil })
+	if _, err := p.serveTCP(t.Context(), server, 0); !errors.Is(err, errPingPong) {
+		t.Error(err)
 	}
 }
 
@@ -262,7 +299,7 @@ func TestStrangers(t *testing.T) {
 		if _, err := client.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.serveTCP(t.Context(), server); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.serveTCP(t.Context(), server, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", text, err, want)
 		}
 	}
@@ -312,4 +349,93 @@ func FuzzTake(f *testing.F) {
 		p.take(b)
 		p.mu.Unlock()
 	})
+}
+
+// A server takes one client after the other, by rdma_cm, and counts all of them.
+func TestServePerftest(t *testing.T) {
+	a, b := wired(t, none)
+	ctx, end := context.WithCancel(t.Context())
+	tests, over := make(chan *Test), make(chan error, 1)
+	go func() {
+		over <- b.ServePerftest(ctx, true, loopback, func(r *Test, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			tests <- r
+		})
+	}()
+	for n, op := range []verbs.Op{verbs.Write, verbs.Read, verbs.Send} {
+		order := Order{Op: op, Size: 10_000, Messages: 50, Retries: 7, CM: true}
+		b.awaitListener(t)
+		if _, err := a.RunPerftest(t.Context(), netip.AddrPortFrom(loopback, ibperf.Port), order); err != nil {
+			t.Fatal(err)
+		}
+		if r := <-tests; len(r.Pairs) != 1 {
+			t.Errorf("test %d: %+v", n, r)
+		}
+	}
+	end()
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+	const packets = 50 * 3
+	want := []uint64{2 * packets, packets, 2 * 50 * 10_000}
+	if c := b.Counted(); !slices.Equal([]uint64{c.Received - 50, c.Answers, c.Bytes}, want) { // and a request for each READ
+		t.Errorf("%+v; want %v", c, want)
+	}
+	if c := a.Counted(); c.Done != 3*50 || c.Responses != packets || c.Frames.Received != b.Counted().Frames.Sent {
+		t.Errorf("client: %+v", c)
+	}
+}
+
+// A client of another address is refused.
+func TestServeAnother(t *testing.T) {
+	a, b := wired(t, none)
+	ctx, end := context.WithCancel(t.Context())
+	refused, over := make(chan error, 1), make(chan error, 1)
+	go func() {
+		over <- b.ServePerftest(ctx, true, netip.MustParseAddr("127.0.0.9"), func(_ *Test, err error) { refused <- err })
+	}()
+	b.awaitListener(t)
+	order := Order{Op: verbs.Write, Size: 100, Messages: 1, Retries: 7, CM: true}
+	if _, err := a.RunPerftest(t.Context(), netip.AddrPortFrom(loopback, ibperf.Port), order); err == nil {
+		t.Error("the client is served")
+	}
+	if err := <-refused; err == nil || !strings.Contains(err.Error(), "this flow is with 127.0.0.9") {
+		t.Error(err)
+	}
+	end()
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+}
+
+// Enough ends a test without a number of messages.
+func TestEnough(t *testing.T) {
+	a, b := wired(t, none)
+	at, served := perftestServer(t, b)
+	enough := make(chan struct{})
+	go func() {
+		for a.Counted().Done < 100 {
+			runtime.Gosched()
+		}
+		close(enough)
+	}()
+	r, err := a.RunPerftest(t.Context(), at, Order{Op: verbs.Write, Size: 1000, Messages: math.MaxInt, Retries: 7, Enough: enough})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.Pairs[0].Done; n < 100 || served().Pairs[0].Received != n {
+		t.Errorf("%+v", r)
+	}
+}
+
+// awaitListener waits until a port accepts connections of perftest.
+func (p *Port) awaitListener(t *testing.T) {
+	t.Helper()
+	for listens := false; !listens; runtime.Gosched() {
+		p.mu.Lock()
+		listens = p.listeners[ibperf.Port] != nil
+		p.mu.Unlock()
+	}
 }

@@ -27,7 +27,8 @@
 //	                                                 the node's log, if there were any
 //	Z  0: the node ended; 1: the recorder had no room
 //
-// Of a received frame the first Keep bytes are kept; no machine looks further.
+// Of a received frame the first Keep bytes are kept, of what a machine reads to its end all. What
+// lies further a router copies into an ICMP error, and nothing depends on it.
 //
 // Read in this order: Header and Encoder (encode.go), decode.go, Play (play.go),
 // request.go.

@@ -8,6 +8,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/itsyhdr"
+	"softswitch/link/lldp"
 	"softswitch/unit"
 )
 
@@ -17,8 +18,8 @@ const Version = 1
 const magic = "SSWREC\r\n"
 
 // Keep is how many bytes of a received frame a recording has: more than the longest
-// headers, with a tag and IPv4 options, and the payload of a host's frame. A message of a
-// detector it has whole.
+// headers, with a tag and IPv4 options, and the payload of a host's frame. What a machine reads
+// to its end it has whole: messages of detectors, and LLDP.
 const Keep = 128
 
 // Kinds of entry.
@@ -92,7 +93,7 @@ func (e *Encoder) Receive(b []byte, now unit.Time, in unit.Port, fs []*buffer.Fr
 	b = binary.AppendUvarint(b, uint64(len(fs)))
 	for _, f := range fs {
 		kept := f.Data
-		if len(kept) > Keep && !itsyhdr.IsMessage(kept) {
+		if len(kept) > Keep && !itsyhdr.IsMessage(kept) && !lldp.Is(kept) {
 			kept = kept[:Keep]
 		}
 		b = binary.AppendUvarint(b, uint64(f.Len))

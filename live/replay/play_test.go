@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
+	"softswitch/link/lldp"
 	"softswitch/node/config"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -166,6 +168,57 @@ func switchTape(t *testing.T, seed uint64, calls int) *tape {
 		return data(tp.rng)
 	})
 	return tp
+}
+
+// A router tells of datagrams that are longer than Keep, by ports that are not too fast for it to matter, and
+// hears LLDP that is longer than Keep.
+func TestRouter(t *testing.T) {
+	seed := testkit.Seed(t)
+	cfg := config.Switch{Name: "s1", ID: 1, Detector: "none", LLDP: &config.LLDP{Interval: new(unit.Second)}}
+	for p, name := range []string{"a", "b"} {
+		cfg.Ports = append(cfg.Ports, config.Port{Name: name, Rate: 1e6})
+		subnet := unit.Addr(10<<24 | p<<8)
+		cfg.Subnets = append(cfg.Subnets, config.Subnet{Prefix: unit.Prefix{Prefix: netip.PrefixFrom(subnet.Netip(), 24)}, Gateway: subnet | 1, Ports: []int{p}})
+		cfg.ARP = append(cfg.ARP, config.ARP{IP: subnet | 2, MAC: 0x020000000001})
+	}
+	cfg.Fill()
+	sw, err := dataplane.NewSwitch(cfg.Build(detect.NewNone, batch, 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tp := newTape(sw, Header{Kind: Switch, Name: "s1", Config: string(cfg.Marshal()), Batch: batch, Granularity: 1000}, event.Node{ID: 1, Name: "s1", Ports: []string{"a", "b"}}, seed)
+	mac := func(p unit.Port) unit.MAC { return 0x020000000010 + unit.MAC(p) }
+	for p := range unit.Port(2) {
+		tp.setMAC(p, mac(p))
+		tp.setLink(p, true)
+	}
+	neighbour := lldp.Config{Interval: unit.Second, System: strings.Repeat("s", 200), Port: "eth0", Chassis: 5, MAC: 5}
+	told, known := 0, false
+	for range 2000 {
+		tp.now += unit.Time(tp.rng.IntN(int(20 * unit.Millisecond)))
+		p := unit.Port(tp.rng.IntN(2))
+		late := data(tp.rng)
+		ether.SetAddresses(late, mac(p), 0x020000000001)
+		ether.PutIPv4(late[14:], 0, 1, ether.ProtoUDP, len(late)-14, uint32(10<<24|int(p)<<8|2), 10<<24|1<<8|9)
+		tp.receive(p, late)
+		if tp.rng.IntN(20) == 0 {
+			tp.receive(p, lldp.New(neighbour).Append(0, nil))
+		}
+		tp.transmit(p)
+		for _, f := range tp.tx[p] {
+			if isICMP := f.Len > 34 && ether.IPv4(f.Data[14:]).Proto() == ether.ProtoICMP; isICMP && f.Len > Keep {
+				told++
+			}
+		}
+		known = known || len(dataplane.LLDPOf(sw, p).Neighbours()) > 0
+	}
+	res := play(t, tp.enc.End(tp.file, false))
+	if !res.Same || res.Fault != "" || res.Calls != tp.calls {
+		t.Errorf("seed %d: %+v, difference %+v; want the same in %d calls", seed, res, res.Difference, tp.calls)
+	}
+	if told < 100 || !known {
+		t.Errorf("seed %d: told of %d, neighbour known %v: this proves little", seed, told, known)
+	}
 }
 
 // A switch with authenticated links, a far end of which answers, signs, and is forged.

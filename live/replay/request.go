@@ -17,14 +17,17 @@ type Request struct {
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
+// Start is the arguments of "start".
+type Start struct {
+	At unit.Time `json:"at"` // 0 for now
+}
+
 // Apply carries out r on h, whose configuration is cfg. If it returns an error nothing
 // has changed.
 func (r Request) Apply(h *host.Host, cfg *config.Host, now unit.Time) error {
 	switch r.Do {
 	case "start":
-		var a struct {
-			At unit.Time `json:"at"`
-		}
+		var a Start
 		if err := json.Unmarshal(r.Args, &a); err != nil {
 			return fmt.Errorf("start: %w", err)
 		}
