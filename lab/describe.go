@@ -43,6 +43,7 @@ type Options struct {
 	KeysPath string // of a switch's file of keys; "" for one in its run directory
 	Instance string // distinguishes this lab from an earlier one of the same plan
 	OneClock bool   // says that all nodes run on this machine
+	Seed     uint32 // of the wires' random numbers; 0 is 1, as of a simulation that names none
 	Sharing
 }
 
@@ -69,7 +70,7 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 	lab := netnslab.Lab{Name: opt.Name}
 	keys := newKeys(p)
 	for i, s := range p.Switches {
-		s.Ports, s.Delay = wires(p, i, s.Ports), delay(p)
+		s.Ports, s.Delay = wires(p, i, s.Ports, opt.Seed), delay(p)
 		s.Live = liveOf(p, opt)
 		if opt.PcapDir != "" {
 			s.Live.Pcap = filepath.Join(opt.PcapDir, s.Name+".pcapng")
@@ -85,7 +86,7 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 		lab.Nodes = append(lab.Nodes, n)
 	}
 	for i, h := range p.Hosts {
-		played := wires(p, len(p.Switches)+i, h.Ports())
+		played := wires(p, len(p.Switches)+i, h.Ports(), opt.Seed)
 		if h.NICs = slices.Clone(h.NICs); len(h.NICs) == 0 {
 			h.Port = played[0]
 		}
@@ -195,16 +196,13 @@ func share(lab *netnslab.Lab, opt Options) {
 	}
 }
 
-// seed is that of the wires' random numbers, as it is of a simulation that names none.
-const seed = 1
-
 // wires is a node's ports, with the faults of their links that a live wire plays.
-func wires(p *scenario.Plan, node int, ports []config.Port) []config.Port {
+func wires(p *scenario.Plan, node int, ports []config.Port, seed uint32) []config.Port {
 	ports = slices.Clone(ports)
 	for j, port := range p.Fabric.Nodes[node].Ports {
 		if f := p.Scenario.Links[port.Link].Live(); f.Any() {
 			w := config.WireOf(f)
-			w.Seed, w.Stream = seed, uint32(impair.Stream(port.Peer.Node, unit.Port(port.Peer.Port)))
+			w.Seed, w.Stream = cmp.Or(seed, 1), uint32(impair.Stream(port.Peer.Node, unit.Port(port.Peer.Port)))
 			ports[j].Wire = &w
 		}
 	}
@@ -231,7 +229,7 @@ func instance(opt Options) []string {
 }
 
 // isNIC reports whether node is a host with a NIC for programs.
-func isNIC(p *scenario.Plan, node int) bool { return slices.Contains(p.Scenario.NICs, node) }
+func isNIC(p *scenario.Plan, node int) bool { return p.Scenario.HasNIC(node) }
 
 // end is one end of a link. A switch's interface does not get its port's MAC address
 // but a similar one: the kernel's stack in that namespace then ignores the frames that
@@ -240,13 +238,16 @@ func isNIC(p *scenario.Plan, node int) bool { return slices.Contains(p.Scenario.
 func end(p *scenario.Plan, e scenario.LinkEnd) netnslab.End {
 	mac := e.MAC
 	if p.Fabric.Nodes[e.Node].Kind == topo.Switch || isNIC(p, e.Node) {
-		mac ^= besidePort
+		mac = InterfaceMAC(mac)
 	}
 	return netnslab.End{Node: e.Name, Iface: e.Iface, MAC: mac.String()}
 }
 
 // PortMAC is the address of a switch's port, whose interface has the other one.
 func PortMAC(iface unit.MAC) unit.MAC { return iface ^ besidePort }
+
+// InterfaceMAC is the address of the interface of a switch's port with this one.
+func InterfaceMAC(port unit.MAC) unit.MAC { return port ^ besidePort }
 
 // besidePort is the bit in which the addresses of a port and its interface differ.
 const besidePort = 0x04 << 40

@@ -11,8 +11,10 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/lists"
+	"softswitch/internal/safefile"
 	"softswitch/internal/strictyaml"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
 )
 
 // Neighbours are the nodes linked to node.
@@ -151,7 +153,7 @@ func PickSenders(st *netnslab.State, names []string) ([]netnslab.NodeState, erro
 		return nil, err
 	}
 	for _, n := range nodes {
-		if runsNIC(n) {
+		if runsPrograms(n) {
 			return nil, fmt.Errorf("lab %s: programs send on %s, which start and stop by themselves; hosts with flows: %s", st.Name, n.Name, strings.Join(Senders(st), ", "))
 		}
 	}
@@ -180,8 +182,38 @@ func PickNICs(st *netnslab.State, names []string) ([]netnslab.NodeState, error) 
 	return nodes, nil
 }
 
-// Senders are the hosts that send flows of their own.
+// PickForGuests returns the hosts with these names, as PickNICs does, which have no flow with a handshake: its end
+// is the host itself. Without names, all such hosts.
+func PickForGuests(st *netnslab.State, names []string) (hosts []netnslab.NodeState, err error) {
+	all, err := PickNICs(st, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range all {
+		switch {
+		case !agrees(n):
+			hosts = append(hosts, n)
+		case len(names) > 0:
+			return nil, fmt.Errorf("lab %s: %s is itself the end of a flow with a handshake, and can have no guest", st.Name, n.Name)
+		}
+	}
+	return hosts, nil
+}
+
+// agrees reports whether a node with a NIC is the end of a flow with a handshake.
+func agrees(n netnslab.NodeState) bool {
+	data, err := safefile.Read(ConfigPath(n), 1<<20)
+	if err != nil {
+		return false
+	}
+	cfg, err := config.LoadNIC(n.Name, data)
+	return err == nil && len(cfg.Programs) > 0
+}
+
+// runsPrograms reports whether a node has a NIC whose programs start and stop by themselves.
+func runsPrograms(n netnslab.NodeState) bool { return runsNIC(n) && !agrees(n) }
+
+// Senders are the hosts that have flows of their own.
 func Senders(st *netnslab.State) []string {
-	nics := NICs(st)
-	return slices.DeleteFunc(Names(st, "host"), func(h string) bool { return slices.Contains(nics, h) })
+	return called(slices.DeleteFunc(ofKind(st, "host"), runsPrograms))
 }

@@ -37,7 +37,7 @@ func (r *Run) Verdict() (*verdict.Verdict, error) {
 		}
 	}
 	v := verdict.Of(verdict.Run{
-		Plan: r.Plan, World: "live", Truth: truth, Start: start, Ends: r.ends(), Switches: switches, Hosts: hosts, Cores: r.Cores, Headroom: r.headroom(switches), PerProcess: r.PerProcess, Polled: r.Polled, Doubts: r.Invalid,
+		Plan: r.Plan, World: "live", Seed: r.Plan.Seed, Truth: truth, Start: start, Ends: r.ends(), Switches: switches, Hosts: hosts, Cores: r.Cores, Headroom: r.headroom(switches), PerProcess: r.PerProcess, Polled: r.Polled, Doubts: r.Invalid,
 	})
 	if i := slices.IndexFunc(switches, func(s observe.Switch) bool { return s.Response != "" && s.Response != cmp.Or(v.Response, "none") }); i >= 0 {
 		v.Response += ", then " + switches[i].Response // changed by hand in the run

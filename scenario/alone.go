@@ -20,6 +20,27 @@ func (p *Plan) AloneMessage(i int) unit.Time {
 	return p.alone(i, p.Scenario.Flows[i].RC.Message)
 }
 
+// InFlight is how many packets of flow i, a connection, its path holds: the time from when a full packet
+// begins to leave until its acknowledgement is back, by the time that one within a message takes on the
+// slowest link, or at the rate of the flow if that is lower, rounded up. It is 1 to roce.SackBits, and that
+// if the flow does not arrive. With no more in flight a selective connection of full packets alone never
+// waits (IRN, section 3.2, takes the longest path of the network for all).
+func (p *Plan) InFlight(i int) int {
+	f := p.Scenario.Flows[i]
+	if p.Flows[i].Err != nil {
+		return roce.SackBits
+	}
+	w := passage{links: p.way(i)}
+	w.there, w.back = make([]unit.Time, len(w.links)), make([]unit.Time, len(w.links))
+	w.frame(f.Frame, true)
+	within := f.Frame - roce.RETHLen
+	slowest := unit.Rate(f.Rate).FrameTime(within)
+	for _, l := range w.links {
+		slowest = max(slowest, l.Rate.FrameTime(within))
+	}
+	return int(min(roce.SackBits, max(1, (w.acked+slowest-1)/max(1, slowest))))
+}
+
 // aloneMessages is how many full messages of a long flow are followed frame by frame: from
 // then on each takes as long as on the slowest link.
 const aloneMessages = 100
@@ -32,7 +53,8 @@ func (p *Plan) alone(i, bytes int) unit.Time {
 	}
 	w := passage{links: p.way(i), rate: unit.Rate(f.Rate)}
 	w.there, w.back = make([]unit.Time, len(w.links)), make([]unit.Time, len(w.links))
-	shape := roce.Shape{MTU: f.RC.PathMTU, Message: f.RC.Message, Total: uint64(bytes)}
+	connection := f.RC.Connection(bytes)
+	shape := connection.Shape
 	skipped := uint64(0)
 	if n := shape.Total / uint64(shape.Message); n > aloneMessages {
 		skipped = n - aloneMessages
@@ -44,7 +66,7 @@ func (p *Plan) alone(i, bytes int) unit.Time {
 		before, frames := w.there[len(w.there)-1], seq
 		host.Frames(shape.MTU, shape.Length(m), func(frame int, last bool) {
 			seq++
-			w.frame(frame, last || seq%roce.AckEvery == 0)
+			w.frame(frame, last || seq%connection.AckEvery == 0)
 		})
 		if m == aloneMessages-1 { // the last full one
 			slowest = w.there[len(w.there)-1] - before

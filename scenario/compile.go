@@ -39,6 +39,9 @@ type Plan struct {
 	Events []Event
 	// Warnings are those of Scenario, and what the paths of flows have to be warned of.
 	Warnings []string
+	// Seed is that by which Drawn drew, and Drawings what it drew; 0 and nil if it drew nothing.
+	Seed     uint64
+	Drawings []Drawing
 	levels   []int // of switches, for thresholds by position
 
 	prefixes []unit.Prefix          // of subnets
@@ -121,15 +124,16 @@ func Compile(s *Scenario) (*Plan, error) {
 	for i := range n {
 		p.Switches = append(p.Switches, p.switchConfig(i))
 	}
+	p.injects(doc)
 	p.checkSwitches(doc)
 	if err := doc.Err(); err != nil {
 		return nil, err
 	}
-	for i := n; i < len(s.Fabric.Nodes); i++ {
-		p.Hosts = append(p.Hosts, p.hostConfig(i))
-	}
 	for i := range s.Fabric.Links {
 		p.Links = append(p.Links, p.link(i))
+	}
+	for i := n; i < len(s.Fabric.Nodes); i++ {
+		p.Hosts = append(p.Hosts, p.hostConfig(i))
 	}
 	p.timeLine()
 	p.Warnings = append(slices.Clip(s.Warnings), p.warnPaths(doc)...)
@@ -298,7 +302,7 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	}
 	p.prevent(&s, i)
 	if c := p.Scenario.Congestion; c.marks() {
-		s.ECN = &config.ECN{RED: c.ECN, Phantom: c.Phantom}
+		s.ECN = &config.ECN{Priorities: c.marking, RED: c.ECN, Phantom: c.Phantom}
 	}
 	s.Fill()
 	return s
@@ -394,6 +398,14 @@ func list(set unit.PortSet) (ports []int) {
 	return ports
 }
 
+// rxBuffer is the receive buffer of a host: what the link of its that needs most asks for.
+func (s *Scenario) rxBuffer(node int) (n int) {
+	for port := range s.Fabric.Nodes[node].Ports {
+		n = max(n, cmp.Or(s.headroom(topo.End{Node: node, Port: unit.Port(port)}), s.RxBuffer))
+	}
+	return n
+}
+
 func (p *Plan) hostConfig(i int) config.Host {
 	n := p.Fabric.Nodes[i]
 	h := config.Host{Name: n.Name, ID: uint16(n.ID), MTU: p.Scenario.MTU, PFC: p.Scenario.PFC, LLDP: p.Scenario.LLDP}
@@ -403,13 +415,22 @@ func (p *Plan) hostConfig(i int) config.Host {
 		h.NICs = append(h.NICs, config.NIC{
 			Port: p.port(i, j), Address: unit.Interface{IP: port.Addr, Bits: uint8(sub.Bits)}, Gateway: sub.Gateway, GatewayMAC: p.Fabric.GatewayMAC(i, at),
 		})
-		h.RxBuffer = max(h.RxBuffer, cmp.Or(p.Scenario.headroom(topo.End{Node: i, Port: at}), p.Scenario.RxBuffer))
 	}
+	h.RxBuffer = p.Scenario.rxBuffer(i)
 	if len(h.NICs) == 1 {
 		one := h.NICs[0]
 		h.Port, h.Address, h.Gateway, h.GatewayMAC, h.NICs = one.Port, one.Address, one.Gateway, one.GatewayMAC, nil
 	}
-	h.Flows = lists.Map(p.from[i], func(j int) config.Flow { return p.flow(p.Scenario.Flows[j], p.Flows[j]) })
+	if n := p.Scenario.Buffer.Slack; n != nil {
+		h.RxSlack = *n
+	}
+	h.Bin = p.Scenario.Bin()
+	if p.Scenario.HasNIC(i) {
+		h.Programs = p.programs(i)
+		h.Fill()
+		return h
+	}
+	h.Flows = lists.Map(p.from[i], func(j int) config.Flow { return p.flow(j) })
 	for _, j := range p.to[i] {
 		if f := p.Scenario.Flows[j]; f.RC != nil {
 			from, _ := p.Scenario.Addresses(&f)
@@ -420,8 +441,8 @@ func (p *Plan) hostConfig(i int) config.Host {
 			peer := config.Peer{
 				Number: p.Flows[j].Number, From: from, NIC: p.number(f.To, answers), SrcPort: p.Flows[j].SrcPort, Priority: int(f.Priority), TTL: f.TTL,
 			}
-			if f.RC.Fixed != (host.Fixed{}) {
-				peer.RC = &host.PeerRC{Message: f.RC.Message, Fixed: f.RC.Fixed}
+			if of := (host.PeerRC{Recovery: f.RC.Recovery, Message: f.RC.Message, Fixed: f.RC.Fixed}); of != (host.PeerRC{Message: f.RC.Message}) {
+				peer.RC = &of
 			}
 			h.Peers = append(h.Peers, peer)
 		}
@@ -429,21 +450,42 @@ func (p *Plan) hostConfig(i int) config.Host {
 	if k := p.Scenario.Congestion; k != nil && k.Control != "none" && (len(h.Peers) > 0 || slices.ContainsFunc(h.Flows, func(f config.Flow) bool { return f.RC != nil })) {
 		h.Congestion = &config.Congestion{Control: k.Control, Profile: k.Profile, CNPPriority: k.CNPPriority, TimesSlower: k.TimesSlower}
 	}
-	if n := p.Scenario.Buffer.Slack; n != nil {
-		h.RxSlack = *n
-	}
-	h.Acts, h.Bin = p.acts(i), p.Scenario.Bin()
+	h.Acts = p.acts(i)
 	h.Fill()
 	return h
 }
 
-func (p *Plan) flow(f Flow, path Path) config.Flow {
+// programs are the flows of host i that agree with a program.
+func (p *Plan) programs(i int) (flows []config.ProgramFlow) {
+	for _, j := range append(slices.Clone(p.from[i]), p.to[i]...) {
+		f := p.Scenario.Flows[j]
+		if f.RC == nil || f.RC.Handshake == "" || p.Scenario.HasPrograms(i) {
+			continue
+		}
+		from, to := p.Scenario.Addresses(&f)
+		c := config.ProgramFlow{Number: p.Flows[j].Number, Name: f.Name, Peer: to, Sends: f.From == i, Priority: int(f.Priority), Stream: f.Stream}
+		if !c.Sends {
+			c.Peer = from
+		}
+		c.Frame = config.DefaultFrame
+		flows = append(flows, c)
+	}
+	return flows
+}
+
+func (p *Plan) flow(i int) config.Flow {
+	f, path := p.Scenario.Flows[i], p.Flows[i]
 	_, to := p.Scenario.Addresses(&f)
 	c := config.Flow{
 		Number: path.Number, Name: f.Name, To: to, NIC: p.number(f.From, f.NIC), SrcPort: path.SrcPort, Priority: int(f.Priority), Stream: f.Stream,
 	}
 	if f.RC != nil {
 		c.Transport, c.Frame = "rc", config.DefaultFrame
+	}
+	if f.RC != nil && f.RC.Recovery == host.Selective && f.RC.InFlight == 0 {
+		rc := *f.RC
+		rc.InFlight = p.InFlight(i)
+		c.RC = &rc
 	}
 	return c
 }

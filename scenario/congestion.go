@@ -27,6 +27,8 @@ type Congestion struct {
 	ECN *config.RED `yaml:"ecn"`
 	// Phantom marks by phantom queues, instead of or beside ecn; default: off.
 	Phantom *config.Phantom `yaml:"phantom"`
+
+	marking []int // the priorities whose queues mark; nil: the lossless ones
 }
 
 // congestion fills in and checks c, with the flows and the buffers of s.

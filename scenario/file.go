@@ -11,6 +11,7 @@ import (
 	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
+	"softswitch/link/impair"
 	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
@@ -128,10 +129,14 @@ type fileFlow struct {
 	// Priority is the PFC priority of its frames.
 	Priority *int `yaml:"priority" schema:"0..7,default=3" was:"class"`
 
+	// Rate on the wire, or "line" for that of the host's link. 10Gbit/s±1%, or 10Gbit/s±100Mbit/s, is one
+	// from 9.9Gbit/s to 10.1Gbit/s, which each run draws by its seed.
+	Rate drawnRate `yaml:"rate" schema:"drawn rate or line,default=line"`
+
 	host.Stream `yaml:",inline"`
 	// Start is relative to the start of the scenario, as all times are. 500ms±1ms, or 500ms+-1ms, is
 	// one from 499ms to 501ms, which each run draws by its seed.
-	Start start `yaml:"start" schema:"start,default=0s"`
+	Start drawnTime `yaml:"start" schema:"drawn time,default=0s"`
 	// Via is switches that the flow has to visit, in this order; others may lie
 	// between. A source port is chosen so that it does.
 	Via []string `yaml:"via" schema:"switch"`
@@ -335,31 +340,74 @@ func (p *parser) withinEnd(path string, t unit.Time) unit.Time {
 	return t
 }
 
-// start is when something begins, and how much earlier or later it may: "500ms", "500ms±1ms".
-type start struct{ at, jitter unit.Time }
+// drawnTime is a time, and how much earlier or later, or shorter or longer, a run may draw it: "500ms",
+// "500ms±1ms".
+type drawnTime struct{ at, spread unit.Time }
 
 // UnmarshalText reads a time, or two with ± or +- between them.
-func (s *start) UnmarshalText(text []byte) (err error) {
-	at, jitter, drawn := strings.Cut(strings.Replace(string(text), "+-", "±", 1), "±")
-	if s.at, err = unit.ParseTime(strings.TrimSpace(at)); err == nil && drawn {
-		s.jitter, err = unit.ParseTime(strings.TrimSpace(jitter))
+func (t *drawnTime) UnmarshalText(text []byte) (err error) {
+	at, spread, drawn := cutSpread(text)
+	if t.at, err = unit.ParseTime(at); err == nil && drawn {
+		t.spread, err = unit.ParseTime(spread)
 	}
 	return err
 }
 
-func (s start) String() string {
-	if s.jitter == 0 {
-		return s.at.String()
+func (t drawnTime) String() string {
+	if t.spread == 0 {
+		return t.at.String()
 	}
-	return s.at.String() + "±" + s.jitter.String()
+	return t.at.String() + "±" + t.spread.String()
+}
+
+// drawnRate is a rate of a flow, and how much more or less a run may draw: "10Gbit/s", "10Gbit/s±1%".
+type drawnRate struct {
+	middle unit.FlowRate
+	spread unit.Rate
+}
+
+// UnmarshalText reads a rate, or a rate and another one or a share of it with ± or +- between them.
+func (r *drawnRate) UnmarshalText(text []byte) error {
+	middle, spread, drawn := cutSpread(text)
+	if err := r.middle.UnmarshalText([]byte(middle)); err != nil || !drawn {
+		return err
+	}
+	if r.middle == 0 {
+		return fmt.Errorf("%q: the rate of the link has no spread; write a rate such as 10Gbit/s±1%%", text)
+	}
+	var share config.Share
+	if strings.HasSuffix(spread, "%") {
+		if err := share.UnmarshalText([]byte(spread)); err != nil {
+			return err
+		}
+		whole := unit.Rate(r.middle)
+		r.spread = whole/impair.Whole*unit.Rate(share) + whole%impair.Whole*unit.Rate(share)/impair.Whole
+		return nil
+	}
+	var err error
+	r.spread, err = unit.ParseRate(spread)
+	return err
+}
+
+func (r drawnRate) String() string {
+	if r.spread == 0 {
+		return r.middle.String()
+	}
+	return r.middle.String() + "±" + r.spread.String()
+}
+
+// cutSpread is what stands before and behind a ± or +-.
+func cutSpread(text []byte) (middle, spread string, drawn bool) {
+	middle, spread, drawn = strings.Cut(strings.Replace(string(text), "+-", "±", 1), "±")
+	return strings.TrimSpace(middle), strings.TrimSpace(spread), drawn
 }
 
 // checkStart checks that something begins between the start and the end of the scenario.
-func (p *parser) checkStart(path string, s start) {
+func (p *parser) checkStart(path string, s drawnTime) {
 	switch {
-	case s.jitter > s.at:
+	case s.spread > s.at:
 		p.Faultf(path, "%s may be before the start of the scenario; use at most %s behind the ±, or a later time before it", s, s.at)
-	case p.end > 0 && s.at+s.jitter > p.end:
+	case p.end > 0 && s.at+s.spread > p.end:
 		p.Faultf(path, "%s is after the end of the scenario, %s", s, p.end)
 	}
 }

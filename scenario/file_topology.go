@@ -77,8 +77,8 @@ type fileLink struct {
 	// Rate of a link, above zero. The next keys are per link too.
 	Rate unit.Rate `yaml:"rate" schema:"rate,required"`
 	// Delay of a link, at most 1s. A live lab keeps time to a millisecond, and plays no
-	// delay or jitter below that.
-	Delay unit.Time `yaml:"delay" schema:"time,default=0s"`
+	// delay or jitter below that. Of 1us±200ns each run draws one for each link, by its seed.
+	Delay drawnTime `yaml:"delay" schema:"drawn time,default=0s"`
 	// Cable is the length of a link in metres, instead of a delay: 5.05 ns for each.
 	Cable config.Cable `yaml:"cable" schema:"length"`
 	// Jitter is the largest random extra delay, evenly from 0, at most 1s; frames keep

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"softswitch/host"
+	"softswitch/unit"
 )
 
 // TestSeveralFlows: of one entry come flows from several hosts, and several of a kind,
@@ -143,5 +144,77 @@ duration: 1s
 	}
 	if *takes[1].RC != (host.PeerRC{Message: 4096, Fixed: k}) {
 		t.Errorf("B is taken with %+v", takes[1].RC)
+	}
+}
+
+// TestSelectiveFlow: both ends know that a connection is selective, and the sender how much its path holds.
+func TestSelectiveFlow(t *testing.T) {
+	p := compile(t, "x.yaml", `
+name: x
+topology: {switches: [s1], hosts: [a, b], links: [a--s1, s1--b], rate: 1Gbit/s, delay: 50us}
+flows:
+  - {name: A, from: a, to: b, transport: rc, rc: {recovery: selective}}
+  - {name: B, from: a, to: b, transport: rc, rc: {recovery: selective, in_flight: 7, timeout_low: 2ms}}
+  - {name: C, from: a, to: b, transport: rc, rate: 10Mbit/s, rc: {recovery: selective}}
+  - {name: D, from: a, to: b, transport: rc, rc: {recovery: go-back-n}}
+duration: 1s
+`)
+	checkPlan(t, p)
+	sends, takes := p.Hosts[0].Flows, p.Hosts[1].Peers
+	// A frame takes 8.976 us on each link, and 50 us of delay; its acknowledgement 0.688 us and as long:
+	// 219.3 us together, in which 24.8 frames without a RETH leave. At 10 Mbit/s one takes 884.8 us.
+	for i, want := range []int{25, 7, 1, 0} {
+		if got := sends[i].RC.InFlight; got != want {
+			t.Errorf("%s: %d packets in flight, want %d", sends[i].Name, got, want)
+		}
+		if got, want := takes[i].RC.Recovery, sends[i].RC.Recovery; got != want {
+			t.Errorf("%s: the receiver has %q, want %q", sends[i].Name, got, want)
+		}
+	}
+	if p.Scenario.Flows[0].RC.InFlight != 0 {
+		t.Error("the scenario is no longer what its file says")
+	}
+	slow, err := p.Scenario.Slow(10)
+	if err != nil || *slow.Flows[1].RC.TimeoutLow != 20*unit.Millisecond || *p.Scenario.Flows[1].RC.TimeoutLow != 2*unit.Millisecond {
+		t.Errorf("ten times slower: %v, %v", slow.Flows[1].RC.TimeoutLow, err)
+	}
+}
+
+// TestWithoutPFC: no port has a lossless priority, and those that were lossless still mark.
+func TestWithoutPFC(t *testing.T) {
+	p := compile(t, "x.yaml", `
+name: x
+topology:
+  switches: [s1, s2]
+  hosts: [a, b]
+  links: [a--s1, s1--s2, s2--b]
+  rate: 1Gbit/s
+  ports: [{link: s1--s2, lossless: [3]}]
+flows: [{name: A, from: a, to: b, transport: rc}]
+prevention: {no_flood: true}
+congestion: {}
+duration: 1s
+`)
+	s := p.Scenario
+	s.WithoutPFC()
+	if len(s.Lossless()) != 0 || s.Prevention != nil {
+		t.Errorf("lossless are %v, prevention %v", s.Lossless(), s.Prevention)
+	}
+	lossy, err := Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sw := range lossy.Switches {
+		for _, port := range sw.Ports {
+			if got := sw.PFC.LosslessAt(port); len(got) != 0 {
+				t.Errorf("%s %s: lossless are %v", sw.Name, port.Name, got)
+			}
+		}
+		if !slices.Equal(sw.ECN.Priorities, []int{3, 4}) {
+			t.Errorf("%s: %v mark, want 3 and 4", sw.Name, sw.ECN.Priorities)
+		}
+	}
+	if got := *p.Switches[0].Ports[1].Lossless; !slices.Equal(got, []int{3}) {
+		t.Errorf("the plan before has %v", got)
 	}
 }

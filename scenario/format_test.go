@@ -20,7 +20,7 @@ import (
 
 // known is what the files of package scenarios name, and more.
 var known = scenario.Known{
-	Detectors: []string{"itsypaper", "itsy", "itsy-unchecked", "watchdog", "watchdog-forward", "watchdog-alert", "watchdog-juniper", "sai-dldr", "loopbreaker", "deadlockbreaker"},
+	Detectors: []string{"itsypaper", "itsy", "itsy-unchecked", "watchdog", "watchdog-forward", "watchdog-alert", "watchdog-broadcom", "watchdog-mellanox", "watchdog-mellanox-2023", "watchdog-juniper", "sai-dldr", "loopbreaker", "deadlockbreaker"},
 	Responses: []string{"drop", "drop+trigger"},
 }
 

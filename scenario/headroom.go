@@ -109,7 +109,7 @@ func (p *parser) portHeadroom(s *Scenario, m *buffer.Platform, e topo.End, writt
 	case written:
 		link.Or = ", or leave it out"
 	case m != nil:
-		n, err := m.XOFF(speed.Rate, config.CableOf(speed.Delay+speed.Jitter))
+		n, err := m.XOFF(speed.Rate, config.CableOf(speed.Longest()))
 		if err != nil && !p.Faulty("platform") {
 			p.Faultf("platform", "%v (%s); write buffer.xoff, or another platform", err, link.End)
 		}
@@ -158,7 +158,7 @@ func (s *Scenario) NeedsHeadroom(e topo.End) int {
 func (s *Scenario) end(e topo.End, cell int) (end config.Shortage, needs int) {
 	port := s.Fabric.Nodes[e.Node].Ports[e.Port]
 	l := s.Links[port.Link]
-	delay := l.Delay + l.Jitter
+	delay := l.Longest()
 	needs = s.PFC.NeedsHeadroom(l.Rate, delay, s.MTU, cell)
 	return config.Shortage{
 		End:  fmt.Sprintf("%s to %s", s.Fabric.Nodes[e.Node].Name, s.Fabric.Nodes[port.Peer.Node].Name),

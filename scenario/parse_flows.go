@@ -37,7 +37,7 @@ func (p *parser) flows(s *Scenario, flows []fileFlow) (out []Flow) {
 			p.way(ways, s, path, f, flow)
 		}
 		for _, flow := range all {
-			if p.warnFast(s, path+".rate", flow.From, flow.NIC, unit.Rate(flow.Rate)) {
+			if p.warnFast(s, path+".rate", flow.From, flow.NIC, unit.Rate(flow.Rate)+flow.RateSpread) {
 				break // one of the entry says it
 			}
 		}
@@ -152,8 +152,11 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 	p.withinEnd(path+".stop", f.Stop)
 	p.checkStart(path+".start", f.Start)
 	config.CheckRC(p.Doc, path, f.Transport == "rc", f.RC, p.mtu)
-	f.Stream.Start = f.Start.at
-	flow := Flow{Name: f.Name, at: path, NIC: named(f.NIC), ToNIC: named(f.ToNIC), Priority: unit.Priority(*f.Priority), Jitter: f.Start.jitter, Stream: f.Stream}
+	f.Stream.Start, f.Stream.Rate = f.Start.at, f.Rate.middle
+	if f.Rate.spread > 0 && f.Rate.spread >= unit.Rate(f.Rate.middle) {
+		p.Faultf(path+".rate", "%s may be 0; use less than %s behind the ±", f.Rate, f.Rate.middle)
+	}
+	flow := Flow{Name: f.Name, at: path, NIC: named(f.NIC), ToNIC: named(f.ToNIC), Priority: unit.Priority(*f.Priority), Jitter: f.Start.spread, RateSpread: f.Rate.spread, Stream: f.Stream}
 	if f.Transport == "rc" {
 		if flow.Frame = host.FrameOf(f.RC.PathMTU); p.Given(path + ".frame") {
 			p.Faultf(path+".frame", "%d: frames of a flow of transport rc are as long as rc.path_mtu makes them; leave it out", f.Frame)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"softswitch/internal/strictyaml"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 
@@ -25,12 +26,23 @@ type filePrevention struct {
 	Limits []fileLimit `yaml:"limits"`
 	// Thresholds are PFC thresholds by position in a fabric with levels.
 	Thresholds *Thresholds `yaml:"thresholds"`
+	// GFC is Gentle Flow Control: switches tell one another rates instead of pausing.
+	GFC *config.GFC `yaml:"gfc"`
+	// Bubble is bubble injection: a ring of switches never fills wholly.
+	Bubble *fileBubble `yaml:"bubble"`
 }
 
 // fileTagger is the settings of Tagger.
 type fileTagger struct {
 	// Lossless is the number of lossless tags: the first priorities of pfc.lossless.
 	Lossless int `yaml:"lossless" schema:"1..8,required"`
+}
+
+// fileBubble is the rings of bubble injection.
+type fileBubble struct {
+	// Rings are switches in order, each linked to the next, and the last to the first. What is new to
+	// a ring waits at a switch while the ring has no room there.
+	Rings [][]string `yaml:"rings" schema:"switch,required"`
 }
 
 // fileLimit is a limit for a flow or for a priority, one of the two.
@@ -84,6 +96,10 @@ func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
 	}
 	if f.Thresholds != nil {
 		v.Thresholds = p.thresholds(s, path+".thresholds", f.Thresholds)
+	}
+	v.GFC = f.GFC
+	if f.Bubble != nil {
+		v.Bubble = p.bubble(path+".bubble", f.Bubble)
 	}
 	return v
 }

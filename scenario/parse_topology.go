@@ -83,23 +83,25 @@ func (p *parser) speed(path, link string, o fileLink, def LinkSpeed) LinkSpeed {
 		}
 		def.Rate = cmp.Or(o.Rate, unit.NominalRate)
 	}
-	for _, d := range []struct {
-		key  string
-		from unit.Time
-		to   *unit.Time
-	}{{".delay", o.Delay, &def.Delay}, {".jitter", o.Jitter, &def.Jitter}} {
-		if !p.Given(path + d.key) {
-			continue
+	if p.Given(path + ".delay") {
+		def.Delay, def.DelaySpread = o.Delay.at, o.Delay.spread
+		switch {
+		case def.DelaySpread > def.Delay:
+			p.Faultf(path+".delay", "%s may be less than 0s; use at most %s behind the ±", o.Delay, def.Delay)
+		case def.Delay+def.DelaySpread > unit.Second:
+			p.Faultf(path+".delay", "%s: at most 1s", o.Delay)
 		}
-		if *d.to = d.from; d.from > unit.Second {
-			p.Faultf(path+d.key, "%s: at most 1s", d.from)
+	}
+	if p.Given(path + ".jitter") {
+		if def.Jitter = o.Jitter; o.Jitter > unit.Second {
+			p.Faultf(path+".jitter", "%s: at most 1s", o.Jitter)
 		}
 	}
 	if p.Given(path + ".cable") {
 		if p.Given(path + ".delay") {
 			p.Faultf(path+".cable", "%s, and delay is %s: write one of the two", o.Cable, o.Delay)
 		}
-		def.Delay = unit.Time(o.Cable)
+		def.Delay, def.DelaySpread = unit.Time(o.Cable), 0
 	}
 	if o.ControlLoss != nil {
 		def.ControlLoss = *o.ControlLoss

@@ -52,7 +52,7 @@ type fileWorkload struct {
 	TTL       *int     `yaml:"ttl" schema:"1..255,default=64"`
 	// Start and Stop are between which messages begin. With 1ms±10us each of them begins so much
 	// earlier or later, as a run draws it by its seed.
-	Start start `yaml:"start" schema:"start,default=0s"`
+	Start drawnTime `yaml:"start" schema:"drawn time,default=0s"`
 	// Stop is later than Start; the end of the scenario if missing.
 	Stop unit.Time `yaml:"stop" schema:"time"`
 	// Seed of what is drawn: the same one draws the same messages.
@@ -146,7 +146,7 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 		one := common
 		one.Name = f.Name + "-" + strconv.Itoa(i+1)
 		one.From, one.To, one.Size, one.Start = hosts[m.From], hosts[m.To], m.Size, m.Start
-		one.Jitter = min(f.Start.jitter, max(0, p.end-m.Start)) // none begins after the end
+		one.Jitter = min(f.Start.spread, max(0, p.end-m.Start)) // none begins after the end
 		flows = append(flows, one)
 	}
 	return flows

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"softswitch/internal/lists"
+	"softswitch/internal/schema"
 	"softswitch/internal/strictyaml"
 	"softswitch/node/config"
 	"softswitch/topo"
@@ -29,6 +30,10 @@ type Prevention struct {
 	// Limits and Thresholds are from the same paper and section.
 	Limits     []Limit
 	Thresholds *Thresholds // nil: those of Buffer everywhere
+	// GFC is Gentle Flow Control (Qian et al., "Gentle Flow Control: Avoiding Deadlock in Lossless
+	// Networks", SIGCOMM 2019) between switches; nil for pauses.
+	GFC    *config.GFC
+	Bubble *Bubble // nil: what is new to a ring comes in as all else
 }
 
 // Limit drops frames that arrive at a port of switch At above Rate: those of Flow, or,
@@ -54,10 +59,13 @@ var preventions = []struct {
 	{"ttl-bands", (*Scenario).preventByTTL},
 	{"limit", (*Scenario).preventByLimit},
 	{"thresholds", (*Scenario).preventByThresholds},
+	{"gfc", (*Scenario).preventByRates},
+	{"bubble-injection", (*Scenario).preventByBubble},
 }
 
 // Prevent adds a prevention to s, with suitable values: "tagger", "no-flood",
-// "ttl-bands", "limit" or "thresholds". It may make up to seven priorities lossless. The
+// "ttl-bands", "limit", "thresholds", "gfc" or "bubble-injection". It may make up to seven priorities lossless,
+// and raise thresholds. The
 // error says why the prevention does not apply; s is unchanged then.
 func (s *Scenario) Prevent(name string) error {
 	var names []string
@@ -417,6 +425,23 @@ func (s *Scenario) preventByThresholds() error {
 	return nil
 }
 
+// preventByRates uses Gentle Flow Control as its paper has it.
+func (s *Scenario) preventByRates() error {
+	if s.Fabric.Switches() < 2 {
+		return errors.New("there is one switch: no switch pauses another")
+	}
+	v := s.prevented()
+	v.GFC = &config.GFC{}
+	schema.Fill(v.GFC)
+	t := *s
+	t.Prevention, t.doc = v, nil
+	if _, err := Compile(&t); err != nil {
+		return err
+	}
+	s.Prevention = v
+	return nil
+}
+
 // tag computes the rules of Tagger, if the scenario uses it, and the levels of
 // switches, if they are needed.
 func (p *Plan) tag(doc *strictyaml.Doc) {
@@ -449,7 +474,7 @@ func (p *Plan) prevent(c *config.Switch, i int) {
 	if v == nil {
 		return
 	}
-	c.TTLBand, c.NoFlood = v.TTLBand, v.NoFlood
+	c.TTLBand, c.NoFlood, c.GFC = v.TTLBand, v.NoFlood, v.GFC
 	if p.Tagging != nil {
 		for _, r := range p.Tagging.Rules[i] {
 			if !c.Lossless().Has(r.Priority) { // nothing comes in lossless in it

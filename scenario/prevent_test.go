@@ -166,3 +166,51 @@ func TestPreventThresholdsOfDynamic(t *testing.T) {
 		t.Errorf("%v, want that they are dynamic", err)
 	}
 }
+
+// What a file says of rates and rings is in the switches' configurations, and what cannot be is refused with
+// what would do.
+func TestRatesAndRings(t *testing.T) {
+	const text = `
+name: x
+topology: {ring: {switches: 4, hosts_per_switch: 1}, rate: 1Gbit/s}
+buffer: {BUFFER}
+prevention: {PREVENTION}
+flows: [{name: A, from: h1-0, to: h2-0}]
+duration: 1s
+`
+	with := func(buffer, prevention string) string {
+		return strings.NewReplacer("BUFFER", buffer, "PREVENTION", prevention).Replace(text)
+	}
+	p := compile(t, "x.yaml", with("static_th: 36864", "gfc: {}"))
+	if g := p.Switches[2].GFC; g == nil || g.Start != nil || g.Lowest != 8000 {
+		t.Errorf("gfc: %+v, want the defaults", g)
+	}
+	p = compile(t, "x.yaml", with("static_th: 150000", "bubble: {rings: [[s1, s2, s3, s4]]}"))
+	for i, c := range p.Switches {
+		// 4 XON of 150000 less 3 of 184816, headroom of 30720 and a frame of 1518.
+		const room = 4*150000 - 3*(154096+30720) - 30720 - 1518
+		if len(c.Rings) != 2 || c.Rings[0].Room != room || c.Rings[0].In != c.Rings[1].Out || c.Rings[0].Out != c.Rings[1].In {
+			t.Errorf("%s: rings %+v, want one in each direction with room of %d", p.Fabric.Nodes[i].Name, c.Rings, room)
+		}
+	}
+	for _, tc := range []struct{ buffer, prevention, want string }{
+		{"dynamic_th: 0", "gfc: {}", "it needs thresholds that stay"},
+		{"static_th: 10000", "gfc: {}", "use a static_th that is larger by"},
+		{"static_th: 36864, pool: 40000", "gfc: {}", "it has to hold what all priority groups may use of it"},
+		{"static_th: 36864, headroom_pool: {ratio: 2}", "gfc: {}", "each priority group needs its own headroom"},
+		{"static_th: 36864", "gfc: {start: 100000}", "use less than that"},
+		{"static_th: 36864", "gfc: {lowest: 600Mbit/s}", "at most half of that"},
+		{"static_th: 36864", "bubble: {rings: [[s1, s2, s3, s4]]}", "use a static_th of 136686 or more"},
+		{"static_th: 136685", "bubble: {rings: [[s1, s2, s3, s4]]}", "use a static_th of 136686 or more"},
+		{"static_th: 136686", "bubble: {rings: [[s1, s2, s3]]}", "have 0 links between them"},
+		{"static_th: 136686", "bubble: {rings: [[s1, s2, s3, s4], [s4, s1]]}", "a link is in one ring"},
+		{"static_th: 136686", "bubble: {rings: [[s1, s2, s1, s2]]}", "a ring passes a switch once"},
+		{"static_th: 136686", "bubble: {rings: [[s1]]}", "two switches or more"},
+		{"static_th: 136686, pool: 500000", "bubble: {rings: [[s1, s2, s3, s4]]}", "buffer.pool is 500000 bytes"},
+	} {
+		if _, err := Compile(parsed(t, with(tc.buffer, tc.prevention))); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s, %s: %v, want %q", tc.buffer, tc.prevention, err, tc.want)
+		}
+	}
+	compile(t, "x.yaml", with("static_th: 136686", "bubble: {rings: [[s1, s2, s3, s4]]}"))
+}

@@ -64,9 +64,11 @@ type Scenario struct {
 	// learn the port.
 	Dead     []int
 	FloodAll bool
-	// NICs are hosts whose programs use the kernel's stack behind a NIC: they have no
-	// flows and no events. In a simulation they are silent.
-	NICs     []int
+	// NICs are hosts whose programs use the kernel's stack behind a NIC: they have no events, and are the
+	// ends of no flows but of connections with their programs. In a simulation they are silent.
+	NICs []int
+	// Agreeing are hosts that have a NIC too, and are the ends of flows with a handshake.
+	Agreeing []int
 	Detector string
 	Watchdog *config.Watchdog // the times of SONiC's, where that is the detector; nil: the usual ones
 	Response string
@@ -91,7 +93,11 @@ type Scenario struct {
 type LinkSpeed struct {
 	Rate unit.Rate
 	impair.Faults
+	DelaySpread unit.Time // the delay is so much shorter or longer, as a run draws it; at most Delay
 }
+
+// Longest is the longest that a frame is on the link, with all that a run may draw.
+func (l *LinkSpeed) Longest() unit.Time { return l.Delay + l.DelaySpread + l.Jitter }
 
 // Override replaces part of the computed routes of switch At to the subnets To.
 type Override struct {
@@ -113,6 +119,7 @@ type Flow struct {
 	NIC, ToNIC unit.Port
 	Priority   unit.Priority
 	Jitter     unit.Time // it begins so much earlier or later, as a run draws it: see Plan.Drawn
+	RateSpread unit.Rate // its rate is so much more or less, likewise; less than Rate
 	// Stream is what it sends; Frame is, of messages over a connection, the longest.
 	host.Stream
 	// Via is the switches that the flow's path must visit, in this order; others may

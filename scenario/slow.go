@@ -103,10 +103,14 @@ func (x *slower) link(name string, l *LinkSpeed) {
 	x.rate("link "+name, &l.Rate)
 	x.time("link "+name+": delay", &l.Delay)
 	x.time("link "+name+": jitter", &l.Jitter)
+	x.time("link "+name+": delay's spread", &l.DelaySpread)
 }
 
 func (x *slower) flow(f *Flow) {
 	x.rate("flow "+f.Name, (*unit.Rate)(&f.Rate))
+	if f.RateSpread /= unit.Rate(x.n); f.Rate > 0 {
+		f.RateSpread = min(f.RateSpread, unit.Rate(f.Rate)-1) // less than the rate, however both are rounded
+	}
 	x.time("flow "+f.Name+": start", &f.Start)
 	x.time("flow "+f.Name+": start's jitter", &f.Jitter)
 	x.time("flow "+f.Name+": stop", &f.Stop)
@@ -114,6 +118,11 @@ func (x *slower) flow(f *Flow) {
 		c, timeout := *f.RC, *f.RC.Timeout
 		x.time("flow "+f.Name+": rc.timeout", &timeout)
 		c.Timeout = &timeout
+		if c.TimeoutLow != nil {
+			low := *c.TimeoutLow
+			x.time("flow "+f.Name+": rc.timeout_low", &low)
+			c.TimeoutLow = &low
+		}
 		f.RC = &c
 	}
 }
@@ -130,6 +139,11 @@ func (x *slower) prevention(v Prevention) *Prevention {
 	v.Limits = slices.Clone(v.Limits)
 	for i := range v.Limits {
 		x.rate("prevention: limit", &v.Limits[i].Rate)
+	}
+	if v.GFC != nil {
+		slow := *v.GFC
+		x.rate("prevention.gfc.lowest", &slow.Lowest)
+		v.GFC = &slow
 	}
 	return &v
 }

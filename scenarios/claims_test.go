@@ -181,6 +181,36 @@ var claims = []fileCheck{
 		spoil: []func(*run){starved, func(r *run) { r.verdict.Policed = 0 }, func(r *run) { r.verdict.LosslessLost++ }},
 	},
 	{
+		name: "rates let all flows through", of: []string{"hu-fig4-gfc/itsy"},
+		fault: func(r *run) string {
+			v, mbit := r.verdict, rates(r.verdict)
+			// Room for 0.5 % of a direction of four links for 10 ms, in messages of 84 bytes on the wire.
+			const most = 4 * 40e9 * 0.010 * 0.005 / (84 * 8)
+			return unless(v.LosslessLost == 0 && mbit["flow1"] > 5000 && mbit["flow2"] > 5000 && mbit["flow3"] > 5000 && float64(v.ControlMessages) < most,
+				"%v, %d lost, %d messages; want 5000 Mbit/s or more each, 0, less than %.0f", mbit, v.LosslessLost, v.ControlMessages, most)
+		},
+		spoil: []func(*run){starved, func(r *run) { r.verdict.LosslessLost++ }, func(r *run) { r.verdict.ControlMessages *= 10 }},
+	},
+	{
+		name: "rates fall on all sides of a ring", of: []string{"ring-gfc/itsy"},
+		fault: func(r *run) string {
+			mbit := rates(r.verdict)
+			return unless(mbit["f1"] > 0 && mbit["f1"] < 200, "f1 gets %d Mbit/s, want some and less than 200 of 40000", mbit["f1"])
+		},
+		spoil: []func(*run){starved, func(r *run) {
+			r.verdict.Flows = slices.Clone(r.verdict.Flows)
+			r.verdict.Flows[0].Throughput = 10e9
+		}},
+	},
+	{
+		name: "a bubble lets all flows through", of: []string{"ring-bubble/itsy"},
+		fault: func(r *run) string {
+			mbit := rates(r.verdict)
+			return unless(mbit["f1"] > 12000 && mbit["f5"] > 12000, "f1 and f5 get %d and %d Mbit/s, want 12000 of a third of 40000", mbit["f1"], mbit["f5"])
+		},
+		spoil: []func(*run){starved},
+	},
+	{
 		name: "a limit takes one of a hundred", of: []string{"hu-case1-limit/none"},
 		fault: func(r *run) string {
 			v := r.verdict

@@ -57,7 +57,10 @@ func NewLarge(l Large, opt Options) (*World, error) {
 		watched: true,
 		sw: func(i int, f detect.Factory) dataplane.Config {
 			c := l.config(i)
-			c.Detector, c.Routes = f, routes[i]
+			c.Detector = f
+			for _, share := range routes {
+				c.Routes = append(c.Routes, share[i]...)
+			}
 			return c
 		},
 		host: func(i int) host.Config {
@@ -68,34 +71,40 @@ func NewLarge(l Large, opt Options) (*World, error) {
 	})
 }
 
-// routes returns each switch's routes to the subnets that flows go to. It fails if
-// Options.Watch does.
-func (l *Large) routes(opt *Options) ([][]dataplane.Route, error) {
+// routes returns each switch's routes to the subnets that flows go to: those to a share of the subnets for
+// each partition, by switch. It fails if Options.Watch does.
+func (l *Large) routes(opt *Options) ([][][]dataplane.Route, error) {
 	f := l.Fabric
-	via := make(map[[2]int]unit.Port) // by switch and subnet
+	via := make(map[int]map[int]unit.Port) // by subnet and switch
 	var dsts []int
 	for i, flow := range l.Flows {
 		dst := f.SubnetOf(flow.To)
 		dsts = append(dsts, dst)
+		if via[dst] == nil {
+			via[dst] = make(map[int]unit.Port)
+		}
 		for j := 1; j < len(flow.Via); j++ {
 			out := portTo(f, flow.Via[j-1], flow.Via[j])
 			if out == unit.NoPort {
 				return nil, fmt.Errorf("sim: flow %d: %s has no link to %s", i, f.Nodes[flow.Via[j-1]].Name, f.Nodes[flow.Via[j]].Name)
 			}
-			via[[2]int{flow.Via[j-1], dst}] = out
+			via[dst][flow.Via[j-1]] = out
 		}
 	}
 	slices.Sort(dsts)
 	dsts = slices.Compact(dsts)
-	shares := make([][][]dataplane.Route, max(1, opt.Partitions)) // of the subnets; by switch
+	shares := make([][][]dataplane.Route, max(1, opt.Partitions))
 	var err error
 	opt.each(len(shares), func(k int) {
-		routes := make([][]dataplane.Route, f.Switches())
-		topo.EachGroup(f, dsts[len(dsts)*k/len(shares):len(dsts)*(k+1)/len(shares)], func(s, dst int, g topo.Group) bool {
+		routes, mine := make([][]dataplane.Route, f.Switches()), dsts[len(dsts)*k/len(shares):len(dsts)*(k+1)/len(shares)]
+		for s := range routes {
+			routes[s] = make([]dataplane.Route, 0, len(mine))
+		}
+		topo.EachGroup(f, mine, func(s, dst int, g topo.Group) bool {
 			if s == 0 && k == 0 { // one watches for all
 				err = opt.watch(0)
 			}
-			if out, ok := via[[2]int{s, dst}]; ok {
+			if out, ok := via[dst][s]; ok {
 				g = topo.Group{Ports: out.Set()}
 			}
 			if !g.Ports.Empty() {
@@ -105,13 +114,7 @@ func (l *Large) routes(opt *Options) ([][]dataplane.Route, error) {
 		})
 		shares[k] = routes
 	})
-	routes := shares[0]
-	for s := range routes {
-		for _, share := range shares[1:] {
-			routes[s] = append(routes[s], share[s]...)
-		}
-	}
-	return routes, err
+	return shares, err
 }
 
 // flows returns the flows of each host, by node, in the order of Flows.

@@ -3,11 +3,14 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/internal/progress"
+	"softswitch/internal/testkit"
 	"softswitch/link/impair"
 	"softswitch/node/config"
 	"softswitch/scenario"
@@ -42,6 +45,46 @@ func TestLargeIsTheSame(t *testing.T) {
 		}
 		if frames, events := w.Frames(); frames != want.frames || events != want.events {
 			t.Errorf("%d partitions: %d frame-hops, %d events; want %d, %d", n, frames, events, want.frames, want.events)
+		}
+	}
+}
+
+// TestSharesOfRoutes: a switch of a random fabric has the same routes, in the same order, however many shares of
+// the subnets are computed at once, detours included.
+func TestSharesOfRoutes(t *testing.T) {
+	seed := testkit.Seed(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	f, err := topo.Jellyfish(20, 4, 2, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Large{Fabric: f}
+	for range 40 {
+		flow := LargeFlow{From: 20 + r.IntN(40), To: 20 + r.IntN(40)}
+		at := f.Nodes[flow.From].Ports[0].Peer.Node
+		for range r.IntN(4) {
+			flow.Via = append(flow.Via, at)
+			at = f.Nodes[at].Ports[2+r.IntN(4)].Peer.Node
+		}
+		l.Flows = append(l.Flows, flow)
+	}
+	all := func(partitions int) string {
+		shares, err := l.routes(&Options{Partitions: partitions, Each: progress.AtOnce})
+		if err != nil {
+			t.Fatal(err)
+		}
+		routes := make([][]dataplane.Route, f.Switches())
+		for s := range routes {
+			for _, share := range shares {
+				routes[s] = append(routes[s], share[s]...)
+			}
+		}
+		return fmt.Sprint(routes)
+	}
+	want := all(1)
+	for n := 2; n < 50; n += 1 + r.IntN(8) {
+		if got := all(n); got != want {
+			t.Errorf("in %d shares:\n%s\nin one:\n%s", n, got, want)
 		}
 	}
 }

@@ -83,7 +83,11 @@ func TestAlone(t *testing.T) {
 		if r.IntN(4) == 0 {
 			message = 1000 + r.IntN(2000) // hundreds of them, of which 64 fill the path
 		}
-		flow := fmt.Sprintf("size: %d, rc: {message: %d, window: 64, path_mtu: %d}", 1+r.IntN(1_000_000), message, 256<<r.IntN(3))
+		mtu, recovery := 256<<r.IntN(3), ""
+		if r.IntN(4) == 0 { // as much in flight as the path holds of full packets
+			message, recovery = mtu*(1+r.IntN(50)), ", recovery: selective"
+		}
+		flow := fmt.Sprintf("size: %d, rc: {message: %d, window: 64, path_mtu: %d%s}", 1+r.IntN(1_000_000), message, mtu, recovery)
 		text := line(rates, delays, flow)
 		w, p := play(t, text)
 		v, err := w.Run()

@@ -88,7 +88,11 @@ func (w *World) endOf(e scenario.Event) int32 {
 // that is in that state already.
 func (w *World) setLink(link int, up bool) {
 	l := w.plan.Fabric.Links[link]
-	ends := [2]int32{w.portOf(l.A), w.portOf(l.B)}
+	w.setEnds([2]int32{w.portOf(l.A), w.portOf(l.B)}, up)
+}
+
+// setEnds is setLink of the link with these ends.
+func (w *World) setEnds(ends [2]int32, up bool) {
 	if w.ports[ends[0]].up == up {
 		return
 	}

@@ -366,6 +366,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"no rate", text, "link s1--h1: its rate is unlimited", func(p *scenario.Plan) { p.Links[0].Rate = 0 }},
 		{"no detector", text, `detector "crystal-ball": not one of those given`, func(p *scenario.Plan) { p.Scenario.Detector = "crystal-ball" }},
+		{"a program", strings.Replace(text, "rate: 400Mbit/s, frame: 1000}", "transport: rc, rc: {handshake: perftest}}\nnics: [h2]", 1), "flow A: key to is a host of nics", nil},
 		{"too long", text, "duration", func(p *scenario.Plan) { p.Scenario.Duration = 1 << 60 }},
 	} {
 		p := plan(t, tc.text)

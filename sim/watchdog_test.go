@@ -24,8 +24,11 @@ watchdog: {detection_time: 5ms, restoration_time: 7ms, poll: 3ms}
 	given := watchdog.Config{Detection: 5 * ms, Restoration: 7 * ms, Poll: 3 * ms, Given: true}
 	forward, alert := given, given
 	forward.Action, alert.Action = watchdog.Forward, watchdog.Alert
+	mellanox := given
+	mellanox.ASIC = watchdog.Mellanox
 	for detector, want := range map[string]watchdog.Config{
 		watchdog.Name: given, watchdog.NameForward: forward, watchdog.NameAlert: alert, watchdog.NameJuniper: watchdog.Juniper(),
+		watchdog.NameMellanox: mellanox,
 	} {
 		s := simtest.Parse(t, "watched", fmt.Sprintf(text, detector), detector)
 		w := simtest.World(t, s, sim.Options{Seed: 1, Detectors: catalog.Factories()})

@@ -149,6 +149,11 @@ func Refuse(plan *scenario.Plan) error {
 			return fmt.Errorf("sim: link %s: its rate is unlimited, and in virtual time frames would leave for ever without time going on; give it a rate", l.Name)
 		}
 	}
+	for i, f := range plan.Scenario.Flows {
+		if end := plan.Scenario.ProgramEnd(&plan.Scenario.Flows[i]); end != "" {
+			return fmt.Errorf("sim: flow %s: key %s is a host of nics, whose programs do not run in virtual time; play it in a lab", f.Name, end)
+		}
+	}
 	ports := 2 * len(plan.Fabric.Links)
 	clock := timers{bits: idBits(timersOf(ports))}
 	if d := plan.Scenario.Duration; d >= clock.limit() {
@@ -228,8 +233,9 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 // layOut numbers the ports.
 func (w *World) layOut() {
 	w.nodes = make([]node, len(w.plan.Fabric.Nodes))
+	w.ports = make([]port, 0, 2*len(w.plan.Fabric.Links))
 	for i, n := range w.plan.Fabric.Nodes {
-		w.nodes[i] = node{first: int32(len(w.ports)), ports: int32(len(n.Ports)), name: event.Node{ID: n.ID, Name: n.Name}}
+		w.nodes[i] = node{first: int32(len(w.ports)), ports: int32(len(n.Ports)), name: event.Node{ID: n.ID, Name: n.Name, Ports: make([]string, 0, len(n.Ports))}}
 		for j, p := range n.Ports {
 			w.nodes[i].name.Ports = append(w.nodes[i].name.Ports, p.Name)
 			w.ports = append(w.ports, port{node: int32(i), n: unit.Port(j), peer: -1})

@@ -27,12 +27,13 @@ type Kind struct {
 
 // Patterns of values, as package config reads them.
 const (
-	rate  = `([0-9]+(\.[0-9]+)? *(bit/s|kbit/s|Mbit/s|Gbit/s|Tbit/s)|0)`
-	span  = `\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+|\+?0`
-	octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
-	ipv4  = octet + `(\.` + octet + `){3}`
-	bits  = `/(3[0-2]|[12]?[0-9])`
-	hex2  = `[0-9A-Fa-f]{2}`
+	rate    = `([0-9]+(\.[0-9]+)? *(bit/s|kbit/s|Mbit/s|Gbit/s|Tbit/s)|0)`
+	percent = `(0*100(\.0{1,2})?|0*[0-9]{1,2}(\.[0-9]{1,2})?)%`
+	span    = `\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+|\+?0`
+	octet   = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
+	ipv4    = octet + `(\.` + octet + `){3}`
+	bits    = `/(3[0-2]|[12]?[0-9])`
+	hex2    = `[0-9A-Fa-f]{2}`
 )
 
 // kinds are those that a tag can name, apart from ranges ("0..7") and words
@@ -56,9 +57,12 @@ var kinds = []Kind{
 	{Name: "memory address", Pattern: `0[xX][0-9A-Fa-f]{1,16}|0|[1-9][0-9]{0,19}`, OrAny: true},
 	{Name: "number or forever", Pattern: `[0-9]+|forever`, OrAny: true},
 	{Name: "number or any", Pattern: `[0-9]+|any`, OrAny: true},
-	{Name: "percent", Pattern: `(0*100(\.0{1,2})?|0*[0-9]{1,2}(\.[0-9]{1,2})?)%`},
+	{Name: "number or probe", Pattern: `[0-9]+|probe`, OrAny: true},
+	{Name: "priority or probe", Pattern: `[0-7]|probe`, OrAny: true},
+	{Name: "percent", Pattern: percent},
 	{Name: "time", Pattern: span, OrZero: true},
-	{Name: "start", Pattern: `(` + span + `)( *(±|\+-) *(` + span + `))?`, OrZero: true},
+	{Name: "drawn time", Pattern: `(` + span + `)( *(±|\+-) *(` + span + `))?`, OrZero: true},
+	{Name: "drawn rate or line", Pattern: `(` + rate + `)( *(±|\+-) *((` + rate + `)|` + percent + `))?|line`},
 	{Name: "length", Pattern: `[0-9]+(\.[0-9]+)?m`},
 	{Name: "quanta", Pattern: `[0-9]+|802\.3`, OrAny: true},
 	{Name: "mac", Pattern: hex2 + `(:` + hex2 + `){5}`},

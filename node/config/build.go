@@ -39,6 +39,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 			Name: p.Name, MAC: p.MAC, PeerMAC: p.PeerMAC, FacesHost: p.Peer == "host", Rate: p.Rate,
 			HeedPause: s.PFC.heeds(*p), PFCTxOff: p.PFC == PFCRx, PFCRxOff: p.PFC == PFCTx, PFCRxAll: p.PFC == PFCAsymmetric, Classes: p.classes(c.Classes),
 			Scheduler: p.Sched.Over(s.Sched).build(), HeedBytes: s.heedBytes(i),
+			GFC: s.gfc(i),
 		}
 		if p.Auth != auth.Off {
 			port.Auth = &auth.Config{Mode: p.Auth, Link: p.Link}

@@ -41,10 +41,12 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 
 // checkStack adds the faults of a host whose programs use the kernel's stack.
 func checkStack(d *strictyaml.Doc, h *Host) {
+	checkPrograms(d, h)
 	if h.Stack == "" {
 		return
 	}
 	checkInterface(d, "stack", h.Stack)
+	CheckStackBuffer(d, "rx_buffer", h.RxBuffer, len(h.PFC.LosslessAt(h.All()[0].Port)))
 	if h.Stack == h.Port.Name {
 		d.Faultf("stack", "%q is the port itself: name an interface that does not exist yet", h.Stack)
 	}
@@ -59,6 +61,24 @@ func checkStack(d *strictyaml.Doc, h *Host) {
 	}
 }
 
+// checkPrograms adds the faults of flows that have a program at the other end.
+func checkPrograms(d *strictyaml.Doc, h *Host) {
+	if len(h.Programs) > 1 {
+		d.Faultf("programs", "%d; perftest knows one test at a time: use one", len(h.Programs))
+	}
+	if len(h.Programs) > 0 && h.Stack == "" {
+		d.Faultf("programs", "the host has no stack: give it one, such as nic0")
+	}
+	for i, f := range h.Programs {
+		path := fmt.Sprintf("programs[%d]", i)
+		if f.Transport != "rc" || f.RC == nil || f.RC.Handshake == "" {
+			d.Faultf(path+".rc.handshake", "missing: use perftest or rdma_cm, and transport: rc")
+			continue
+		}
+		CheckRC(d, path, true, f.RC, h.MTU)
+	}
+}
+
 // CheckRxBuffer adds to d the fault of a host's receive buffer, at d's key path: it leaves room
 // for a pause threshold that is more than a frame away from empty and from full.
 func CheckRxBuffer(d *strictyaml.Doc, path string, n, mtu int) {
@@ -68,6 +88,14 @@ func CheckRxBuffer(d *strictyaml.Doc, path string, n, mtu int) {
 		d.Within(path, n, least, most)
 	case n < least || n > most:
 		d.Faultf(path, "%d: use %d to %d, as the mtu is %d", n, least, most, mtu)
+	}
+}
+
+// CheckStackBuffer adds to d the fault of the receive buffer, at d's key path, of a host with a stack: its lossless
+// priorities do not fit together into the largest buffer of a switch.
+func CheckStackBuffer(d *strictyaml.Doc, path string, n, lossless int) {
+	if most := nic.RxBufferMax(lossless); n > most {
+		d.Faultf(path, "%d: use at most %d, as a host with a stack has 1 GiB for its %s", n, most, unit.Count(lossless, "lossless priority"))
 	}
 }
 
@@ -84,6 +112,9 @@ func checkFlows(d *strictyaml.Doc, h *Host, mtu int) {
 		}
 		CheckFrame(d, path+".frame", f.Frame, mtu)
 		CheckRC(d, path, f.Transport == "rc", f.RC, mtu)
+		if f.RC != nil && f.RC.Handshake != "" {
+			d.Faultf(path+".rc.handshake", "%s: flows with a handshake are under programs", f.RC.Handshake)
+		}
 		if f.Transport == "rc" {
 			d.Within(path+".number", int(f.Number), 0, maxConnection)
 		}
@@ -109,8 +140,30 @@ func CheckRC(d *strictyaml.Doc, path string, is bool, r *host.RC, mtu int) {
 	if n := host.FrameOf(r.PathMTU); !d.Faulty(path+".rc.path_mtu") && n > MaxFrame(mtu) {
 		d.Faultf(path+".rc.path_mtu", "%d: its frames of %d bytes need an mtu of %d, and it is %d", r.PathMTU, n, n-ether.HeaderLen, mtu)
 	}
+	if r.Operation != "" && r.Handshake == "" {
+		d.Faultf(path+".rc.operation", "%s: a flow without a handshake writes; give it a handshake, or leave operation out", r.Operation)
+	}
 	if *r.Timeout == 0 {
 		d.Faultf(path+".rc.timeout", "%s: use more than 0s", r.Timeout)
+	}
+	checkRecovery(d, path, r)
+}
+
+// checkRecovery adds the faults of what a flow sends again.
+func checkRecovery(d *strictyaml.Doc, path string, r *host.RC) {
+	selective := r.Recovery == host.Selective
+	switch low := r.TimeoutLow; {
+	case low == nil:
+	case !selective:
+		d.Faultf(path+".rc.timeout_low", "%s: it is of flows with recovery: %s", low, host.Selective)
+	case *low == 0 || *low > *r.Timeout:
+		d.Faultf(path+".rc.timeout_low", "%s: use more than 0s, and at most rc.timeout, %s", low, r.Timeout)
+	}
+	switch {
+	case r.InFlight != 0 && !selective:
+		d.Faultf(path+".rc.in_flight", "%d: it is of flows with recovery: %s", r.InFlight, host.Selective)
+	case selective && r.Handshake != "":
+		d.Faultf(path+".rc.recovery", "%s: the far end is a program, whose NIC knows go-back-N alone; use %s, or leave it out", r.Recovery, host.GoBackN)
 	}
 }
 

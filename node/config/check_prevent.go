@@ -26,6 +26,8 @@ func checkPrevention(d *strictyaml.Doc, s *Switch) {
 	}
 	checkMarks(d, s)
 	checkLimits(d, s)
+	checkGFC(d, s)
+	checkRings(d, s)
 	for i, p := range s.Ports {
 		checkThresholds(d, fmt.Sprintf("ports[%d]", i), p, &s.Buffer)
 	}
@@ -113,6 +115,77 @@ func checkLimits(d *strictyaml.Doc, s *Switch) {
 			needed(d, path+".flow.from", l.Flow.From)
 			needed(d, path+".flow.to", l.Flow.To)
 		}
+	}
+}
+
+// checkGFC requires of what GFC slows down that it has room of its own: what another priority group takes of
+// a pool no rate can take back.
+func checkGFC(d *strictyaml.Doc, s *Switch) {
+	if s.GFC == nil || d.Faulty("gfc") || d.Faulty("buffer") {
+		return
+	}
+	if !checkOwnRoom(d, "gfc", s) {
+		return
+	}
+	for i, p := range s.Ports {
+		c := s.gfc(i)
+		if c == nil {
+			continue
+		}
+		path := fmt.Sprintf("ports[%d]", i)
+		switch {
+		case p.Rate == 0:
+			d.Faultf(path+".rate", "%s, and gfc tells its far end a part of it: write a rate above zero such as \"10Gbit/s\"", p.Rate)
+		case s.GFC.Lowest == 0 || s.GFC.Lowest > p.Rate/2:
+			d.Faultf("gfc.lowest", "%s, and the rate of %s is %s: use a rate above zero and at most half of that", s.GFC.Lowest, p.Name, p.Rate)
+		case s.GFC.Start == nil && c.Start < 1:
+			threshold, _ := s.Thresholds(i)
+			d.Faultf("gfc", "at %s a priority group goes XOFF at %d bytes, and has %d of headroom: rates fall from the one less the other and two frames on; use a static_th that is larger by %d or more, or write start", p.Name, threshold, s.XOFFOf(i), 1-c.Start)
+		case c.Start >= c.Full:
+			d.Faultf("gfc.start", "%d bytes, and a priority group of %s has room for %d and two frames; use less than that", c.Start, p.Name, c.Full)
+		default:
+			continue
+		}
+		return // other ports repeat it
+	}
+}
+
+// checkOwnRoom requires that each priority group has for itself what it may hold, for the sake of a key. It
+// reports whether it has.
+func checkOwnRoom(d *strictyaml.Doc, key string, s *Switch) bool {
+	switch {
+	case s.Buffer.DynamicTh != nil:
+		d.Faultf(key, "buffer.dynamic_th is %d, and it needs thresholds that stay; use static_th there", *s.Buffer.DynamicTh)
+	case s.Buffer.HeadroomPool != nil:
+		d.Faultf(key, "there is buffer.headroom_pool, and each priority group needs its own headroom; take it away")
+	case s.Lossless() == 0:
+		d.Faultf(key, "there is no lossless priority; name some in pfc.lossless")
+	default:
+		c := s.BuildBuffer()
+		if !c.Shares() {
+			return true
+		}
+		d.Faultf(key, "buffer.pool is %d bytes, and it has to hold what all priority groups may use of it, %d of each: use more, or a smaller static_th", s.Buffer.Pool, *s.Buffer.StaticTh)
+	}
+	return false
+}
+
+// checkRings requires that each port leads on in one ring at most.
+func checkRings(d *strictyaml.Doc, s *Switch) {
+	if len(s.Rings) == 0 || d.Faulty("buffer") || !checkOwnRoom(d, "rings", s) {
+		return
+	}
+	leads := map[int]int{}
+	for i, r := range s.Rings {
+		path := fmt.Sprintf("rings[%d]", i)
+		if !d.Within(path+".in", r.In, 0, len(s.Ports)-1) || !d.Within(path+".out", r.Out, 0, len(s.Ports)-1) {
+			continue
+		}
+		if first, ok := leads[r.Out]; ok {
+			d.Faultf(path+".out", "%s leads on in rings[%d] already: a link is in one ring", s.Ports[r.Out].Name, first)
+			continue
+		}
+		leads[r.Out] = i
 	}
 }
 

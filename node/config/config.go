@@ -58,7 +58,7 @@ type Switch struct {
 	ARP      []ARP     `yaml:"arp,omitempty"`
 	MAC      []MAC     `yaml:"mac,omitempty"`
 	// Rewrite is rules that change the priority of frames, by the ports they enter and
-	// leave by. The keys from here to Limits prevent deadlocks.
+	// leave by. The keys from here to Rings prevent deadlocks.
 	Rewrite []Rewrite `yaml:"rewrite,omitempty"`
 	// TTLBand, unless 0, gives a routed lossless frame a priority by its TTL: the last of
 	// pfc.lossless up to a TTL of TTLBand, the one before it up to twice that, and so
@@ -70,6 +70,12 @@ type Switch struct {
 	NoFlood bool `yaml:"no_flood,omitempty" schema:",default=false"`
 	// Limits drop lossless frames above a rate.
 	Limits []Limit `yaml:"limits,omitempty"`
+	// GFC tells the switches at its ports rates instead of pausing them, and obeys theirs; default: it
+	// pauses.
+	GFC *GFC `yaml:"gfc,omitempty"`
+	// Rings are the places that it has in rings of switches, one a direction: what is new to a ring
+	// waits while the ring has no room here.
+	Rings []Ring `yaml:"rings,omitempty"`
 	// ECN marks frames so that their senders slow down; default: none are marked.
 	ECN *ECN `yaml:"ecn,omitempty"`
 	// LLDP is what it tells its neighbours of itself; default nothing.
@@ -308,13 +314,16 @@ type Host struct {
 	// creates it, assigns it the address, and takes what the kernel sends there into
 	// its queues. Without an address it is an interface that exists, such as the TAP of
 	// a guest, behind which a station has an address of its own. Such a host has neither
-	// flows nor acts, and gateway and gateway_mac may be empty.
+	// flows nor acts, unless its flows are programs, and gateway and gateway_mac may be empty.
 	Stack string `yaml:"stack,omitempty" schema:"interface"`
 	// Flows that this host sends, and those that it receives, by number.
 	Flows []Flow `yaml:"flows,omitempty"`
 	// Peers are the far ends of flows of transport rc that come to this host. Packets of
 	// other connections are refused.
 	Peers []Peer `yaml:"peers,omitempty"`
+	// Programs are flows of transport rc that have a handshake: their far ends are programs of perftest. Only a
+	// host with a stack has them.
+	Programs []ProgramFlow `yaml:"programs,omitempty"`
 	// Congestion is what its flows of transport rc do about congestion; default nothing.
 	Congestion *Congestion `yaml:"congestion,omitempty"`
 	// LLDP is what it tells the switch of itself; default nothing.
@@ -368,6 +377,21 @@ type Peer struct {
 	// RC is the numbers of its connection that are given, as the far end has them.
 	RC *host.PeerRC `yaml:"rc,omitempty"`
 }
+
+// ProgramFlow is a flow between a host and a program of perftest, which agree by a handshake.
+type ProgramFlow struct {
+	Number uint32    `yaml:"number" schema:"0..8388605"` // in the scenario
+	Name   string    `yaml:"name" schema:"name"`
+	Peer   unit.Addr `yaml:"peer" schema:"ip,required"` // address of the program's host
+	// Sends says that the flow goes from this host, and not to it.
+	Sends    bool `yaml:"sends,omitempty"`
+	Priority int  `yaml:"priority" schema:"0..7"`
+
+	host.Stream `yaml:",inline"`
+}
+
+// Client reports whether this end begins the handshake.
+func (f *ProgramFlow) Client() bool { return f.Sends == f.RC.Begins() }
 
 // Act is a misbehaviour of a host, from At on.
 type Act struct {

@@ -8,8 +8,8 @@ import (
 	"softswitch/unit"
 )
 
-// Watchdog is the times of SONiC's PFC watchdog, in the words of pfcwd, for the detectors watchdog,
-// watchdog-forward and watchdog-alert. They hold for any number of ports. Without it all are 200 ms, and
+// Watchdog is the times of SONiC's PFC watchdog, in the words of pfcwd, for the detectors called
+// watchdog, but watchdog-juniper. They hold for any number of ports. Without it all are 200 ms, and
 // more at switches of more than 32 ports.
 type Watchdog struct {
 	// Detection is how long a queue is stuck, from one poll to another, when it is called a storm.

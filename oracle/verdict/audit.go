@@ -71,7 +71,9 @@ func (a *auditor) broke(format string, args ...any) {
 
 // reported says whether both ends of a flow reported their counts. Of others the figures are incomplete, and
 // rules that need both say nothing.
-func (a *auditor) reported(f *FlowResult) bool { return a.host(f.From) != nil && a.host(f.To) != nil }
+func (a *auditor) reported(f *FlowResult) bool {
+	return f.ProgramEnd == "" && a.host(f.From) != nil && a.host(f.To) != nil
+}
 
 // host is the report of a host, nil if there is none.
 func (a *auditor) host(name string) *observe.Host {
@@ -316,7 +318,7 @@ func (a *auditor) flowsAreSent() {
 		if s.Stop > 0 {
 			begin = min(begin, s.Stop-s.Start)
 		}
-		held := h == nil || h.Counters.RxPause[s.Priority] > 0 || h.Counters.LinkDown > 0 || begin < patience
+		held := h == nil || f.ProgramEnd != "" || h.Counters.RxPause[s.Priority] > 0 || h.Counters.LinkDown > 0 || begin < patience
 		if f.Sent == 0 && !held {
 			a.broke("flow %s sent nothing in %s ms, and neither a pause nor its link held it", f.Name, ms(begin))
 		}
@@ -393,9 +395,11 @@ func (a *auditor) declarationsAreInTime() {
 	}
 }
 
-// declarationsNeedADetector: without one nobody declares and nobody sends messages.
+// declarationsNeedADetector: without one nobody declares and nobody sends messages, but for rates.
 func (a *auditor) declarationsNeedADetector() {
-	if a.v.Detector == "none" && (len(a.v.Detections) > 0 || a.v.ControlMessages > 0) {
+	v := a.r.Plan.Scenario.Prevention
+	rates := v != nil && v.GFC != nil
+	if a.v.Detector == "none" && (len(a.v.Detections) > 0 || a.v.ControlMessages > 0 && !rates) {
 		a.broke("%d declarations and %d control messages without a detector", len(a.v.Detections), a.v.ControlMessages)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"softswitch/host"
+	"softswitch/host/roce"
 	"softswitch/internal/testkit"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -194,5 +195,28 @@ func TestUnmeasured(t *testing.T) {
 	}
 	if got := strings.Count(out.String(), "no round trip measured"); got != 1 {
 		t.Errorf("said %d times, want once in\n%s", got, &out)
+	}
+}
+
+// A table tells what nobody counts of a flow with a program, and what a receiver refused.
+func TestProgramFlows(t *testing.T) {
+	v := &Verdict{Flows: []FlowResult{
+		{Name: "out", From: "a", To: "p", ProgramEnd: "to", Sent: 7, InFlight: 0},
+		{Name: "in", From: "p", To: "a", ProgramEnd: "from", Received: 9, Packets: refused(&roce.Received{Packets: 9, OutOfOrder: 4, AccessErrors: 1})},
+		{Name: "whole", From: "a", To: "b", Sent: 5, Received: 5, Packets: refused(&roce.Received{Packets: 5, Bytes: 50})},
+	}}
+	var got table
+	v.writeFlows(&got)
+	want := `
+  flow   from  to  priority  sent  received  lost  in flight  reordered  Mbit/s
+  out    a     p          0     7         –     0          –          0   0.000
+  in     p     a          0     –         9     0          –          0   0.000
+  whole  a     b          0     5         5     0          0          0   0.000
+
+  flow  taken  behind a gap  again  outside  invalid  access errors
+  in        9             4      0        0        0              1
+`
+	if got.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/host"
+	"softswitch/host/roce"
 	"softswitch/internal/lists"
 	"softswitch/node/observe"
 	"softswitch/scenario"
@@ -111,7 +112,8 @@ func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts 
 		} else {
 			d.Lost += in.Overflow
 		}
-		known := reported(f.From) && reported(f.To)
+		end := s.ProgramEnd(&f)
+		known := end == "" && reported(f.From) && reported(f.To)
 		row := lostOf(&out, &in, d, known)
 		v.Flows = append(v.Flows, FlowResult{
 			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Priority),
@@ -119,12 +121,21 @@ func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts 
 			Response: row.Response, OverRate: row.OverRate, IncompleteARP: row.IncompleteARP,
 			Policed: policed(i), Innocent: !policed(i) && !s.Suffers(&f), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: perSecond(in.Bytes, s.Lasts(&f)), Messages: messages,
+			ProgramEnd: end, Packets: refused(in.Packets),
 		})
-		if p.Lossless(i) && !policed(i) && !unheard && !turned.Has(f.Priority) {
+		if end == "" && p.Lossless(i) && !policed(i) && !unheard && !turned.Has(f.Priority) {
 			wire += max(0, int(in.Lost)-int(total(d)))
 		}
 	}
 	return max(0, wire-untold)
+}
+
+// refused is p if it has packets that a receiver did not take, else nil.
+func refused(p *roce.Received) *roce.Received {
+	if p == nil || *p == (roce.Received{Packets: p.Packets, Bytes: p.Bytes, Kept: p.Kept}) {
+		return nil
+	}
+	return p
 }
 
 // messagesOf is what became of the messages of a flow that takes so long alone.

@@ -45,6 +45,9 @@ func Of(r Run) *Verdict {
 		Scenario: s.Name, World: r.World, Detector: s.Detector, Response: s.Response, Seed: r.Seed, Version: Version, Duration: s.Duration,
 		Warnings: r.Plan.Warnings, Cores: r.Cores, Headroom: r.Headroom,
 	}
+	for _, d := range r.Plan.Drawings {
+		v.Drawn = append(v.Drawn, Drawn(d))
+	}
 	if r.PerProcess > 1 {
 		v.NodesPerProcess, v.Polled = r.PerProcess, r.Polled
 	}

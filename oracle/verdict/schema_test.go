@@ -177,7 +177,7 @@ func TestDocumented(t *testing.T) {
 		}
 	}
 	for heading, typ := range map[string]reflect.Type{
-		"verdict": reflect.TypeFor[verdict.Verdict](), "detections": reflect.TypeFor[verdict.Detection](),
+		"verdict": reflect.TypeFor[verdict.Verdict](), "drawn": reflect.TypeFor[verdict.Drawn](), "detections": reflect.TypeFor[verdict.Detection](),
 		"initial_trigger": reflect.TypeFor[verdict.FoundTrigger](), "causes": reflect.TypeFor[verdict.FoundCause](), "actions": reflect.TypeFor[verdict.Action](), "lossless_lost_at": reflect.TypeFor[verdict.Loss](), "headroom_short": reflect.TypeFor[verdict.HeadroomShort](),
 		"refusals": reflect.TypeFor[verdict.Refusal](), "flows": reflect.TypeFor[verdict.FlowResult](), "messages": reflect.TypeFor[verdict.MessageResult](),
 		"completion": reflect.TypeFor[verdict.Completion](), "all": reflect.TypeFor[verdict.Completed](), "slowdown": reflect.TypeFor[verdict.Tail[float64]](),

@@ -17,8 +17,8 @@ type Summary struct {
 	World    string     `json:"world"`
 	Detector string     `json:"detector"`
 	Runs     []*Verdict `json:"runs"`
-	// Equal: simulated runs that differ in nothing but their seed, for nothing is drawn. Quantiles are
-	// then of one run.
+	// Equal: simulated runs of several seeds that differ in nothing but their seed. Quantiles are then of
+	// one run. A scenario that draws nothing is played once, and Runs has that run alone.
 	Equal bool `json:"equal"`
 
 	Sums `json:"-"`
@@ -76,8 +76,8 @@ func Summarize(runs []*Verdict) Summary {
 	return s
 }
 
-// equal reports whether several simulated runs differ in nothing but their seed. Then the seed drew nothing,
-// and quantiles over them would suggest samples that are not there.
+// equal reports whether several simulated runs differ in nothing but their seed. Then what it drew made no
+// difference, and quantiles over them would suggest samples that are not there.
 func equal(runs []*Verdict) bool {
 	if len(runs) < 2 || runs[0].World != "sim" {
 		return false
@@ -147,7 +147,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 	for i, v := range shown {
 		run, met, d := fmt.Sprint(i+1), "met", v.first()
 		switch {
-		case s.Equal:
+		case s.Equal && len(s.Runs) > 1:
 			run = fmt.Sprintf("%d-%d", v.Seed, s.Runs[len(s.Runs)-1].Seed)
 		case s.World == "sim":
 			run = fmt.Sprint(v.Seed)
@@ -171,8 +171,11 @@ func (s *Summary) WriteText(w io.Writer) error {
 		s.Completion.writeSizes(&t)
 	}
 	t.line("")
-	if s.Equal {
-		t.line("equal runs  nothing in the scenario is random: all runs are one, n = 1; flows vary with a start such as 500ms±1ms")
+	switch {
+	case s.Equal && len(s.Runs) == 1:
+		t.line("equal runs  all runs are the same: this scenario draws nothing; give flows a spread, such as start: 500ms±1ms")
+	case s.Equal:
+		t.line("equal runs  whatever their seed, the %s are the same, n = 1", unit.Count(len(s.Runs), "run"))
 	}
 	t.line("deadlocks   in %d of %d runs; %d detected, %d missed", s.Count("deadlock"), len(s.Runs), s.Count("detected"), s.Count("false_negatives"))
 	for _, name := range []string{"onset", "latency", "recovery"} {

@@ -16,6 +16,7 @@ const (
 	tableWidth      = 100
 	tableDetections = 20
 	tableRefusals   = 5
+	tableDrawn      = 8
 	// Above tableFlows only the slowest tableSlowest are shown.
 	tableFlows   = 100
 	tableSlowest = 20
@@ -27,6 +28,7 @@ const (
 func (v *Verdict) WriteText(w io.Writer) error {
 	var t table
 	t.line("%s: %s, detector %s, response %s, seed %d", v.Scenario, v.World, cmp.Or(v.Detector, "none"), cmp.Or(v.Response, "none"), v.Seed)
+	v.writeDrawn(&t)
 	for _, text := range v.Warnings {
 		t.wrap("warning     ", text)
 	}
@@ -210,11 +212,19 @@ func (v *Verdict) writeFlows(t *table) {
 	shown := v.shownFlows()
 	for _, i := range shown {
 		f := &v.Flows[i]
-		rows = append(rows, cells(f.Name, f.From, f.To, f.Priority, f.Sent, f.Received, f.Lost, f.InFlight, f.Reordered, mbits(f.Throughput)))
+		sent, received, inFlight := fmt.Sprint(f.Sent), fmt.Sprint(f.Received), fmt.Sprint(f.InFlight)
+		switch f.ProgramEnd {
+		case "from":
+			sent, inFlight = "–", "–"
+		case "to":
+			received, inFlight = "–", "–"
+		}
+		rows = append(rows, cells(f.Name, f.From, f.To, f.Priority, sent, received, f.Lost, inFlight, f.Reordered, mbits(f.Throughput)))
 	}
 	t.line("")
 	t.rows(rows, "lllrrrrrrr", func(int) {})
 	v.writeMessages(t, shown)
+	v.writeRefused(t, shown)
 	if len(shown) < len(v.Flows) {
 		t.line("\n  the slowest %d of %d flows; --json has all", len(shown), len(v.Flows))
 	}
@@ -254,6 +264,21 @@ func (v *Verdict) writeMessages(t *table, flows []int) {
 	if len(rows) > 1 {
 		t.line("")
 		t.rows(rows, "lrrrrrrrrrrl", func(int) {})
+	}
+}
+
+// writeRefused writes what receivers did with packets of connections that they did not take.
+func (v *Verdict) writeRefused(t *table, flows []int) {
+	rows := [][]string{{"flow", "taken", "behind a gap", "again", "outside", "invalid", "access errors"}}
+	for _, i := range flows {
+		if f := &v.Flows[i]; f.Packets != nil {
+			p := f.Packets
+			rows = append(rows, cells(f.Name, p.Packets, p.OutOfOrder, p.Duplicates, p.Outside, p.Invalid, p.AccessErrors))
+		}
+	}
+	if len(rows) > 1 {
+		t.line("")
+		t.rows(rows, "lrrrrrr", func(int) {})
 	}
 }
 
@@ -347,4 +372,26 @@ func (v *Verdict) shared() string {
 		return ""
 	}
 	return fmt.Sprintf("; hosted: up to %d nodes in a process%s", v.NodesPerProcess, or("", v.Polled, ", which polls"))
+}
+
+// writeDrawn writes what the run drew by its seed.
+func (v *Verdict) writeDrawn(t *table) {
+	var all []string
+	for _, d := range v.Drawn[:min(len(v.Drawn), tableDrawn)] {
+		text := d.Flow + d.Link
+		if d.Start != nil {
+			text += fmt.Sprintf(" start %s ms", ms(*d.Start))
+		}
+		if d.Rate != nil {
+			text += fmt.Sprintf(" rate %s", d.Rate)
+		}
+		if d.Delay != nil {
+			text += fmt.Sprintf(" delay %s", d.Delay)
+		}
+		all = append(all, text)
+	}
+	if len(all) > 0 {
+		t.wrap("drawn       ", strings.Join(all, ", "))
+		t.more("            and %d more; --json has all", len(v.Drawn)-tableDrawn)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
+	"softswitch/host/roce"
 	"softswitch/unit"
 )
 
@@ -21,7 +22,8 @@ type Verdict struct {
 	// Response is that of the scenario, and behind it, after ", then ", the one that switches of a live run
 	// had at its end, if that was another.
 	Response string `json:"response"`
-	Seed     uint64 `json:"seed"`
+	// Seed is that of a simulation, and of a live run that drew something by it; else 0.
+	Seed uint64 `json:"seed"`
 	// Version is of these keys, see the constant.
 	Version int `json:"version"`
 	// Duration is the scenario's.
@@ -29,6 +31,8 @@ type Verdict struct {
 	// Warnings are what the scenario is warned of, such as headroom with which lossless frames can
 	// be lost.
 	Warnings []string `json:"warnings"`
+	// Drawn is what the run drew by its seed before it began, nil if nothing has a spread.
+	Drawn []Drawn `json:"drawn,omitempty"`
 
 	// Deadlock: the oracle saw a stuck set, first at Onset.
 	Deadlock   bool        `json:"deadlock"`
@@ -280,6 +284,15 @@ type HeadroomShort struct {
 	Unstopped bool `json:"unstopped,omitempty"`
 }
 
+// Drawn is what was drawn of a flow or a link: a value is nil if it has no spread.
+type Drawn struct {
+	Flow  string     `json:"flow,omitempty"`
+	Link  string     `json:"link,omitempty"`
+	Start *unit.Time `json:"start_ns,omitempty"`
+	Rate  *unit.Rate `json:"rate_bps,omitempty"`
+	Delay *unit.Time `json:"delay_ns,omitempty"`
+}
+
 // FlowResult is what became of a flow until the end of the run. Lost frames were dropped by a
 // node, or never came although later ones did; InFlight is the rest of what was sent and not
 // received: on the way, or waiting in a switch.
@@ -310,6 +323,11 @@ type FlowResult struct {
 	Innocent bool `json:"innocent"`
 	// Messages is what became of those of a flow of transport rc, nil of another.
 	Messages *MessageResult `json:"messages,omitempty"`
+	// ProgramEnd is which end is a program's, from or to, whose frames nobody counts; "" of a flow between
+	// hosts that do.
+	ProgramEnd string `json:"program_end,omitempty"`
+	// Packets are those of a connection that its receiver took, and those that it did not, if there are such.
+	Packets *roce.Received `json:"packets,omitempty"`
 }
 
 // MessageResult is what became of the messages of a flow of transport rc.

@@ -85,21 +85,27 @@ func TestAgreesOnOneWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nics, err := os.ReadFile("../../scenarios/nic/two-switches.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
 	const noRate, ownName = `rate: 100Mbit/s>rate: "0"`, "h2>state.json"
 	for _, c := range []struct {
 		name    string
+		file    []byte
 		changes []string // "old>new"
 		want    string
 	}{
-		{"as it is", nil, "simulated true, live true (slow 0), run false"},
-		{"a link without a rate", []string{noRate}, "simulated false, live false (slow 0), run false"},
-		{"a name of the lab's own", []string{ownName}, "simulated true, live false (slow 0), run false"},
-		{"both", []string{noRate, ownName}, "simulated false, live false (slow 0), run false"},
-		{"fast links", []string{"100Mbit/s>40Gbit/s"}, "simulated true, live true (slow 400), run false"},
-		{"an xon that a switch refuses", []string{"duration: 3s>duration: 3s\nbuffer: {xon: 40960}"}, "simulated false, live false (slow 0), run false"},
+		{"as it is", pause, nil, "simulated true, live true (slow 0), run false"},
+		{"a link without a rate", pause, []string{noRate}, "simulated false, live false (slow 0), run false"},
+		{"a name of the lab's own", pause, []string{ownName}, "simulated true, live false (slow 0), run false"},
+		{"both", pause, []string{noRate, ownName}, "simulated false, live false (slow 0), run false"},
+		{"fast links", pause, []string{"100Mbit/s>40Gbit/s"}, "simulated true, live true (slow 400), run false"},
+		{"an xon that a switch refuses", pause, []string{"duration: 3s>duration: 3s\nbuffer: {xon: 40960}"}, "simulated false, live false (slow 0), run false"},
+		{"a receive buffer that two priorities of a NIC do not have", nics, []string{"nics:>host: {rx_buffer: 1073741824}\nnics:"}, "simulated false, live false (slow 0), run false"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			data := pause
+			data := c.file
 			for _, change := range c.changes {
 				old, with, _ := strings.Cut(change, ">")
 				data = bytes.ReplaceAll(data, []byte(old), []byte(with))
@@ -418,7 +424,8 @@ var keys = []string{
 	"topology: {leafspine: {leaves: 2, spines: 1, hosts_per_leaf: 255}, rate: 1Gbit/s}", "topology: {ring: {switches: 3, hosts_per_switch: 254}, rate: 1Gbit/s}",
 	"prevention: {tagger: {lossless: 2}}", "prevention: {no_flood: true}", "prevention: {ttl_band: 1}", "prevention: {ttl_band: 255}",
 	"prevention: {thresholds: {down: {static_th: 0}}}", "prevention: {thresholds: {per_level: 1000000}}",
-	"prevention: {thresholds: {up: {xon_offset: 0}, down: {static_th: 2097152}}}", "flood: all", "ttl_band: 3", "no_flood: true",
+	"prevention: {thresholds: {up: {xon_offset: 0}, down: {static_th: 2097152}}}", "prevention: {gfc: {}}", "prevention: {gfc: {start: 1, lowest: 1bit/s}}", "prevention: {gfc: {lowest: 1Tbit/s}}", "prevention: {bubble: {rings: []}}", "gfc: {}", "rings: [{in: 0, out: 0, room: 0}]",
+	"flood: all", "ttl_band: 3", "no_flood: true",
 	"congestion: {}", "congestion: {control: timely, ecn: {kmax: 40961}}", "congestion: {cnp_priority: 3, phantom: {drain: 0}}", "ecn: {red: {}, phantom: {mark: 1}}",
 	"mtu: 9216", "mtu: 9000", "stack: nic0", "bin: 1ns", "hash_seed: 4294967295", "scheduler: {3: {type: dwrr, weight: 100}}", "dscp_map: {0: 3, 63: 0}",
 	"live: {metrics: 9100}", "live: {metrics: x}", "rx_buffer: 8192", "expect: {}", "expect: {sim_only: it is so}", "expect: {max_latency: 2562047h}",

@@ -139,17 +139,17 @@ const na, cures, fails = "not applicable", "cures", "fails"
 
 // prevents is what comes of each prevention, in the order of its names.
 var (
-	preventions = []string{"tagger", "no-flood", "ttl-bands", "limit", "thresholds"}
-	prevents    = map[string][5]string{
-		"fattree-on-loop":     {cures, na, na, cures, cures},
-		"fattree-out-of-loop": {cures, na, na, cures, cures},
-		"guo-fig4":            {cures, cures, na, na, cures},
-		"hu-case1-above":      {cures, na, cures, cures, fails},
-		"hu-fig4":             {na, na, na, cures, na},
-		"itsy-fig2":           {cures, na, na, fails, cures},
-		"itsy-fig3":           {cures, na, na, cures, cures},
-		"shpiner-fig4":        {na, na, na, fails, na},
-		"shpiner-fig6":        {cures, na, na, fails, cures},
+	preventions = []string{"tagger", "no-flood", "ttl-bands", "limit", "thresholds", "gfc", "bubble-injection"}
+	prevents    = map[string][7]string{
+		"fattree-on-loop":     {cures, na, na, cures, cures, cures, cures},
+		"fattree-out-of-loop": {cures, na, na, cures, cures, cures, cures},
+		"guo-fig4":            {cures, cures, na, na, cures, cures, na},
+		"hu-case1-above":      {cures, na, cures, cures, fails, cures, cures},
+		"hu-fig4":             {na, na, na, cures, na, cures, cures},
+		"itsy-fig2":           {cures, na, na, fails, cures, cures, cures},
+		"itsy-fig3":           {cures, na, na, cures, cures, cures, cures},
+		"shpiner-fig4":        {na, na, na, fails, na, cures, cures},
+		"shpiner-fig6":        {cures, na, na, fails, cures, cures, na},
 	}
 )
 

@@ -73,7 +73,7 @@ func TestStarvedIsToldApart(t *testing.T) {
 // whom declares nothing, and no response acts on it. Those that know nothing but that a queue is paused for
 // long declare the queue upstream of it, as the originals do, and each declaration is a false one.
 func TestStarvedIsNoDeadlock(t *testing.T) {
-	timed := []string{"watchdog", "watchdog-forward", "watchdog-alert", "watchdog-juniper", "sai-dldr"}
+	timed := []string{"watchdog", "watchdog-forward", "watchdog-alert", "watchdog-broadcom", "watchdog-mellanox", "watchdog-mellanox-2023", "watchdog-juniper", "sai-dldr"}
 	seen := 0
 	for _, name := range catalog.Names() {
 		s := parse(t, "starved")
