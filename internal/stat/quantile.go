@@ -22,13 +22,14 @@ func LowerRank(n, percent int) int { return (n - 1) * percent / 100 }
 // are drawn from begins and ends: how many of n independent values are below that median is binomial,
 // with a half. Of five values or fewer it is all of them, which is less than 95 %.
 func MedianRanks(n int) (low, high int) {
-	// The chance that k values or fewer are below the median is below.
-	part, below := math.Pow(0.5, float64(n)), 0.0
+	// The chance that k values or fewer are below the median is below; that of k is part, the logarithm of which
+	// is kept, since 1/2^n is no float64 from 1,075 values on.
+	part, below := -float64(n)*math.Ln2, 0.0
 	for k := 0; ; k++ {
-		if below += part; below > 0.025 {
+		if below += math.Exp(part); below > 0.025 {
 			low = max(0, k-1)
 			return low, n - 1 - low
 		}
-		part *= float64(n-k) / float64(k+1)
+		part += math.Log(float64(n-k) / float64(k+1))
 	}
 }

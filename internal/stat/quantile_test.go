@@ -60,7 +60,7 @@ func upTo(n int) (all []int) {
 // TestMedianRanks: those of tables of the sign test, and so wide that the median is within them in 95 of 100
 // draws, and one rank closer it is not.
 func TestMedianRanks(t *testing.T) {
-	for n, want := range map[int][2]int{1: {0, 0}, 5: {0, 4}, 6: {0, 5}, 10: {1, 8}, 20: {5, 14}, 30: {9, 20}, 100: {39, 60}} {
+	for n, want := range map[int][2]int{1: {0, 0}, 5: {0, 4}, 6: {0, 5}, 10: {1, 8}, 20: {5, 14}, 30: {9, 20}, 100: {39, 60}, 1075: {504, 570}, 2000: {955, 1044}, 10000: {4901, 5098}} {
 		if low, high := stat.MedianRanks(n); low != want[0] || high != want[1] {
 			t.Errorf("%d values: from %d to %d, want %v", n, low, high, want)
 		}

@@ -9,6 +9,9 @@
 // Wilson's interval (E. B. Wilson, "Probable inference, the law of succession, and statistical
 // inference", 1927). The cases must be independent; it cannot see whether they are.
 //
+// McNemar and BootstrapMedian hold two systems against each other on the same cases, which a Share of each
+// cannot: their cases are not independent of each other.
+//
 // Quantiles are by rank: one of the values, in whole numbers, so that they are the same on every
 // machine. There are two definitions, as published figures are by one or the other; new ones are by
 // NearestRank.

@@ -40,6 +40,8 @@ type AttackOutcome struct {
 	// has to be there.
 	Attacks      int
 	Strict, Open AttackRun
+	// File is the one that it is written to if something went wrong on strict links.
+	File string `json:",omitempty"`
 }
 
 // AttackRun is a case with links of a mode.
@@ -159,6 +161,9 @@ func attackPolicy() respond.Policy {
 // smaller.
 func writeAttacks(ctx context.Context, r *Run, outcomes []AttackOutcome) error {
 	all := r.failures(len(outcomes), func(i int) (string, bool) { return "", outcomes[i].Strict.Faults() != "" })
+	for _, f := range all {
+		outcomes[f.i].File = f.File
+	}
 	return r.write(ctx, all, func(f failure) (*Case, string) {
 		c, fault := r.newCase(f.i), outcomes[f.i].Strict.Faults()
 		if f.small {

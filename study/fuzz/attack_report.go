@@ -21,8 +21,6 @@ type AttackReport struct {
 	Open     AttackSum `json:"without_authentication"`
 	// Failures are the files of the cases in which something went wrong on strict links.
 	Failures []string `json:"failures"`
-
-	run *Run
 }
 
 // AttackSum is that of all runs with links of a mode. The counts of cases are of those in which it
@@ -51,11 +49,11 @@ func (s *AttackSum) add(r *AttackRun) {
 }
 
 func newAttackReport(r *Run) *AttackReport {
-	return &AttackReport{Seed: r.Seed, Detector: r.detector().Name, Response: attackResponse, Failures: []string{}, run: r}
+	return &AttackReport{Seed: r.Seed, Detector: r.detector().Name, Response: attackResponse, Failures: []string{}}
 }
 
 // Add counts the outcome of case number i.
-func (r *AttackReport) Add(i int, o *AttackOutcome) {
+func (r *AttackReport) Add(_ int, o *AttackOutcome) {
 	r.Cases++
 	if o.Invalid != "" {
 		r.Invalid++
@@ -65,7 +63,7 @@ func (r *AttackReport) Add(i int, o *AttackOutcome) {
 	r.Strict.add(&o.Strict)
 	r.Open.add(&o.Open)
 	if o.Strict.Faults() != "" {
-		r.Failures = append(r.Failures, r.run.fileOf(i, ""))
+		r.Failures = append(r.Failures, o.File)
 	}
 }
 

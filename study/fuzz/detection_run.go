@@ -18,10 +18,14 @@ type cases struct {
 }
 
 // detection is the modes in which the oracle judges a detector. A shard has the sum of its
-// cases and the files of those that failed, not a record of each: there may be a billion.
+// cases and the files of those that failed, not a record of each: there may be a billion. With several
+// detectors, or rows, it has a record of each (paired.go).
 type detection struct{}
 
 func (d detection) play(ctx context.Context, r *Run) (any, Report, error) {
+	if r.Paired() {
+		return playPaired(ctx, r)
+	}
 	outcomes := make([]Outcome, r.count())
 	err := r.each(ctx, func(i int) error {
 		outcomes[i] = r.newCase(i).Play(r.detector().Name, r.detector().New)
@@ -42,6 +46,9 @@ func (d detection) play(ctx context.Context, r *Run) (any, Report, error) {
 }
 
 func (detection) merge(r *Run, w *shard.Whole) (Report, error) {
+	if r.Paired() {
+		return mergePaired(r, w)
+	}
 	parts, err := shard.Results[cases](w)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@
 //	                         ^                                       |
 //	                         '--------------- Shrink <---- a failure-'
 //
+// Several detectors are compared on the same cases (paired.go).
+//
 // In mode RDMA most flows are reliable connections, short ones come and go (rdma.go), and a
 // third of the cases has workloads (workload.go). In mode Attack there are control frames of
 // strangers and of hosts on the wires (attack.go). In modes truth-* the oracle itself is judged, by what

@@ -22,23 +22,24 @@ type kind interface {
 type modeKind struct {
 	mode Mode
 	kind kind
-	// several: the mode compares several detectors. responses: it compares responses.
-	several, responses bool
+	// several: the mode compares several detectors. responses: it compares responses. rows: it has
+	// a row of each case.
+	several, responses, rows bool
 }
 
 // modes are all of them, in the order in which they are named to users. A new one is a line here
 // and a file.
 var modes = []modeKind{
-	{mode: Usual, kind: detection{}},
-	{mode: Loss, kind: detection{}},
-	{mode: Expiry, kind: detection{}},
-	{mode: Jumbo, kind: detection{}},
-	{mode: RDMA, kind: detection{}},
-	{mode: Long, kind: detection{}},
-	{mode: Built, kind: detection{}},
+	{mode: Usual, kind: detection{}, several: true, rows: true},
+	{mode: Loss, kind: detection{}, several: true, rows: true},
+	{mode: Expiry, kind: detection{}, several: true, rows: true},
+	{mode: Jumbo, kind: detection{}, several: true, rows: true},
+	{mode: RDMA, kind: detection{}, several: true, rows: true},
+	{mode: Long, kind: detection{}, several: true, rows: true},
+	{mode: Built, kind: detection{}, several: true, rows: true},
 	{mode: Cause, kind: records[CausesOutcome, *CausesReport]{playPlanted, newCausesReport, writeNamed}, several: true},
 	{mode: RandomCause, kind: records[CausesOutcome, *CausesReport]{playRandomCause, newCausesReport, nil}, several: true},
-	{mode: Response, kind: records[ResponsesOutcome, *ResponsesReport]{playResponses, newResponsesReport, nil}, responses: true},
+	{mode: Response, kind: records[ResponsesOutcome, *ResponsesReport]{playResponses, newResponsesReport, nil}, responses: true, rows: true},
 	{mode: Clocks, kind: records[ClocksOutcome, *ClocksReport]{playClocks, newClocksReport, nil}},
 	{mode: Attack, kind: records[AttackOutcome, *AttackReport]{playAttack, newAttackReport, writeAttacks}},
 	{mode: Lossless, kind: records[LosslessOutcome, *LosslessReport]{playLossless, newLosslessReport, nil}},
@@ -53,8 +54,10 @@ var modes = []modeKind{
 }
 
 // ModeNames are the names of all modes.
-func ModeNames() string {
-	return strings.Join(lists.Map(modes, func(m modeKind) string { return string(m.mode) }), ", ")
+func ModeNames() string { return namesOf(modes) }
+
+func namesOf(of []modeKind) string {
+	return strings.Join(lists.Map(of, func(m modeKind) string { return string(m.mode) }), ", ")
 }
 
 // records is a mode whose shards have a record of each case.

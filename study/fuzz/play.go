@@ -42,13 +42,19 @@ type Outcome struct {
 	// Control is the number of frames that the detector cost: messages, and pauses
 	// repeated before their refresh was due.
 	Control int
+	// State is the detector's own state at the end, of the switch that has most, in bytes.
+	State int
 }
 
 // Knot is a deadlock that has to be declared: at some time it waited for nothing
 // outside itself.
 type Knot struct {
 	oracle.Kind
+	Onset     unit.Time
+	Queues    int // that were ever in it
 	Declarers int
+	// Declared is when it was declared first, 0 if nobody did.
+	Declared unit.Time
 	// Latency is from the onset to the first declaration, in thousandths of a lap of
 	// the declared loop.
 	Latency int64
@@ -99,7 +105,7 @@ func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
 	}
 	frames := o.Frames
 	o = c.Judge(w.Result())
-	o.Frames, o.Control = frames, sent.early+v.ControlMessages
+	o.Frames, o.Control, o.State = frames, sent.early+v.ControlMessages, v.DetectorBytesPerSwitch
 	return o
 }
 
@@ -227,11 +233,12 @@ func (c *Case) knots(r *oracle.Result) (knots []Knot) {
 		if !d.Knot {
 			continue
 		}
-		k := Knot{Kind: d.Kind, Declarers: len(d.Declarers)}
+		k := Knot{Kind: d.Kind, Onset: d.From, Queues: len(d.Queues), Declarers: len(d.Declarers)}
 		first := slices.IndexFunc(r.Findings, func(f oracle.Finding) bool { return f.Deadlock == i })
 		switch {
 		case first >= 0:
 			f := r.Findings[first]
+			k.Declared = f.At
 			k.Latency = int64(f.Latency) * 1000 / int64(laps(f.Loop))
 		case d.KnotFor >= graceLaps*laps(d.Queues)+c.lostLabels():
 			k.Missed = true

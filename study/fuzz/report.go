@@ -77,14 +77,25 @@ type Kinds struct {
 }
 
 func (k *Kinds) add(of Knot) {
-	switch {
-	case of.Flooded:
+	switch of.kind() {
+	case "flooding":
 		k.Flooding++
-	case of.Strong:
+	case "strong":
 		k.Strong++
 	default:
 		k.Split++
 	}
+}
+
+// kind is its kind in a word, as reports have it.
+func (k *Knot) kind() string {
+	switch {
+	case k.Flooded:
+		return "flooding"
+	case k.Strong:
+		return "strong"
+	}
+	return "split"
 }
 
 // Add counts the outcome of one case.

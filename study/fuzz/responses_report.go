@@ -23,6 +23,11 @@ type ResponsesReport struct {
 	Found     stat.Share      `json:"cause_found"`
 	Single    stat.Share      `json:"single_cause"`
 	Responses []*ResponsesRow `json:"responses"`
+	// Pairs are of the first response with each other one, of runs with rows.
+	Pairs []*ResponsesPair `json:"pairs,omitempty"`
+
+	rows bool
+	all  []lockedCase // of runs with rows
 }
 
 // ResponsesRow is a response, with or without reserve.
@@ -57,6 +62,9 @@ type ResponsesRow struct {
 
 func newResponsesReport(run *Run) *ResponsesReport {
 	r := &ResponsesReport{Seed: run.Seed, Detector: run.detector().Name}
+	if r.rows = run.Rows; r.rows {
+		r.Pairs = pairs(run)
+	}
 	quartiles := Quantiles{25, 50, 75, nil}
 	for _, reserve := range []bool{true, false} {
 		for _, c := range run.Responses {
@@ -68,7 +76,7 @@ func newResponsesReport(run *Run) *ResponsesReport {
 }
 
 // Add counts the outcome of a case.
-func (r *ResponsesReport) Add(_ int, o *ResponsesOutcome) {
+func (r *ResponsesReport) Add(number int, o *ResponsesOutcome) {
 	r.Cases++
 	if o.Invalid != "" {
 		r.Invalid++
@@ -86,6 +94,9 @@ func (r *ResponsesReport) Add(_ int, o *ResponsesOutcome) {
 	}
 	for i := range o.Runs {
 		r.Responses[i].add(&o.Runs[i], o.Found, o.Single)
+	}
+	if r.rows {
+		r.addPairs(number, o)
 	}
 }
 
@@ -152,5 +163,8 @@ goodput      of innocents, as a share of what they get when the cause is handled
 dropped      frames dropped on purpose, in per cent
 no room      lossless frames for which there was no room
 `)
-	return err
+	if err != nil {
+		return err
+	}
+	return r.writePairs(w)
 }

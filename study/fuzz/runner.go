@@ -13,6 +13,7 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 	"softswitch/study/shard"
+	"softswitch/unit"
 )
 
 // Run is a set of cases to play, and what to do with those that fail.
@@ -20,9 +21,10 @@ type Run struct {
 	N    int
 	Seed uint64
 	Mode Mode
-	// Detectors is one, or several that name causes.
+	// Detectors is one, or several where a mode compares them.
 	Detectors []catalog.Detector
 	Responses []respond.Choice // that mode response compares
+	Rows      bool             // the report has a row of each case and what was compared
 	Part      shard.Part       // the cases to play, of all N
 	Workers   int              // cases played in parallel
 	Out       string           // folder for failures, created if there are any
@@ -36,6 +38,10 @@ const (
 	MaxCases  = 1_000_000_000
 	MaxAtOnce = 10_000_000
 )
+
+// MaxRows is how many rows a run has at most, in all parts: whoever merges them holds all, of half
+// a kilobyte each.
+const MaxRows = 2_000_000
 
 // Check says which setting of a run is out of range, and names it by its flag of "softswitch sim fuzz".
 func (r *Run) Check() error {
@@ -53,8 +59,41 @@ func (r *Run) Check() error {
 		return fmt.Errorf("--mode: %q; valid: %s", r.Mode, ModeNames())
 	case len(r.Detectors) != 1 && !modes[i].several:
 		return fmt.Errorf("--detector: %d; valid in mode %s: one", len(r.Detectors), r.Mode)
+	case r.Rows && !modes[i].rows:
+		with := lists.Where(modes, func(m modeKind) bool { return m.rows })
+		return fmt.Errorf("--rows: mode %s has none; valid in modes %s", r.Mode, namesOf(with))
+	}
+	return r.checkRows()
+}
+
+// checkRows says whether there are too many rows, or a detector would be paired with itself.
+func (r *Run) checkRows() error {
+	if each := r.rowsOfCase(); each*r.N > MaxRows {
+		return fmt.Errorf("--n: %d, with %s a case; valid: 1 to %d, for %d rows", r.N, unit.Count(each, "row"), MaxRows/each, MaxRows)
+	}
+	for i, name := range r.detectors() {
+		if r.Paired() && slices.Contains(r.detectors()[:i], name) {
+			return fmt.Errorf("--detector: %s is named twice; valid: each once", name)
+		}
 	}
 	return nil
+}
+
+// rowsOfCase is how many rows a case has, 0 if the run has no rows.
+func (r *Run) rowsOfCase() int {
+	switch m := modes[r.mode()]; {
+	case m.responses && r.Rows:
+		return 2 * len(r.Responses)
+	case r.Paired():
+		return len(r.Detectors)
+	}
+	return 0
+}
+
+// Paired reports whether detectors are compared case by case.
+func (r *Run) Paired() bool {
+	m := modes[r.mode()]
+	return m.rows && !m.responses && (r.Rows || len(r.Detectors) > 1)
 }
 
 // mode is the index of the run's mode in modes, -1 if there is no such mode.

@@ -16,6 +16,7 @@ type inputs struct {
 	Mode      Mode     `json:"mode"`
 	Detectors []string `json:"detectors"`
 	Responses []string `json:"responses,omitempty"`
+	Rows      bool     `json:"rows,omitempty"`
 }
 
 // result is the report of a run, or the shard of a part, with the part's result.
@@ -23,7 +24,7 @@ func (r *Run) result(result any, report Report) Report {
 	if r.Part.Whole() {
 		return report
 	}
-	in := inputs{Seed: r.Seed, Mode: r.Mode, Detectors: r.detectors()}
+	in := inputs{Seed: r.Seed, Mode: r.Mode, Detectors: r.detectors(), Rows: r.Rows}
 	if modes[r.mode()].responses {
 		in.Responses = lists.Map(r.Responses, func(c respond.Choice) string { return c.Name })
 	}
@@ -36,7 +37,7 @@ func Merge(w *shard.Whole) (Report, error) {
 	if err := w.Inputs(&in); err != nil {
 		return nil, err
 	}
-	r := Run{N: w.Items, Seed: in.Seed, Mode: in.Mode, Workers: 1}
+	r := Run{N: w.Items, Seed: in.Seed, Mode: in.Mode, Rows: in.Rows, Workers: 1}
 	for _, name := range in.Detectors {
 		d, err := catalog.Named("detectors of the shards", name)
 		if err != nil {

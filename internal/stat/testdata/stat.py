@@ -1,0 +1,40 @@
+# Recomputes what package stat computes, in other ways: TestPython compares. Standard library alone.
+#
+#   wilson   the ends are where the score test is at 1.96 deviations: found by halving
+#   mcnemar  the binomial sum in whole numbers
+#   median   of every sample of a set that there is, not of some
+from fractions import Fraction
+from itertools import product
+from math import comb
+from statistics import NormalDist, median
+
+Z = NormalDist().inv_cdf(0.975)
+
+
+def wilson(n, of):
+    def end(inside, outside):  # p between n/of, where the score is 0, and 0 or 1
+        for _ in range(200):
+            p = (inside + outside) / 2
+            if (n / of - p) ** 2 > Z * Z * p * (1 - p) / of:
+                outside = p
+            else:
+                inside = p
+        return inside
+
+    share = n / of
+    return end(share, 0.0) if n else 0.0, end(share, 1.0) if n < of else 1.0
+
+
+def mcnemar(b, c):
+    n = b + c
+    tail = sum(comb(n, k) for k in range(min(b, c) + 1))
+    return min(Fraction(1), Fraction(2 * tail, 2**n))
+
+
+for n, of in [(a * of // 6, of) for of in (1, 2, 10, 263, 5000) for a in range(7)]:
+    print("wilson", n, of, *map(repr, wilson(n, of)))
+for b, c in [(b, c) for b in (0, 1, 6, 86, 700) for c in (0, 2, 7, 150, 650)]:
+    print("mcnemar", b, c, repr(float(mcnemar(b, c))))
+for values in ([2, 3, 5, 8, 13], [16, 23, 38, 94, 99, 141, 197]):
+    medians = [median(sample) for sample in product(values, repeat=len(values))]
+    print("median", *[float(Fraction(sum(m > v for m in medians), len(medians))) for v in values], *values)
