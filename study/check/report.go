@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"softswitch/internal/lists"
+	"softswitch/scenario"
 	"softswitch/unit"
 )
 
@@ -51,6 +52,18 @@ type Report struct {
 	PoolsShort []string  `json:"pools_short"`
 	// Cures are what takes all cycles away, if that was asked for.
 	Cures []Cure `json:"cures,omitempty"`
+}
+
+// beside tells of preventions that leave cycles of buffers as they are, so that a check lists them.
+func beside(s *scenario.Scenario) (what []string) {
+	v := s.Prevention
+	if v != nil && v.GFC != nil {
+		what = append(what, "prevention.gfc: no switch pauses another, so that cycles slow down and do not lock; they are listed as if it did")
+	}
+	if v != nil && v.Bubble != nil {
+		what = append(what, "prevention.bubble: a cycle that is one of its rings does not fill, and does not lock; it is listed as if it did")
+	}
+	return what
 }
 
 // Count is how many cycles there are with what has to be down for them.
@@ -168,7 +181,7 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 // list is the report of all cases, without the turns of its cycles.
 func (c *Checker) list(m *merger, failures int) *Report {
 	r := &Report{
-		Warnings: append([]string{}, c.plan.Warnings...),
+		Warnings: append(append([]string{}, c.plan.Warnings...), beside(c.plan.Scenario)...),
 		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: c.between, Subnets: len(c.dests),
 		Failures: failures, Cases: m.cases, Cyclic: m.cyclic, Cycles: []Cycle{}, Bounds: []string{}, Down: c.linkNames(c.supposed),
 	}

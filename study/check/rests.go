@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -113,20 +114,44 @@ func (k *Checked) findBackups(bare *Checker) error {
 // findBackups is that of the cycles of a case. c has no backups.
 func (c *Checker) findBackups(k Case, cycles []*Cycle) {
 	c.setLinks(k.Links, false)
-	var edges []edge
-	for d := range c.dests {
-		edges = c.walk(d, edges)
+	c.grow()
+	asked := map[edge]bool{} // that frames may take: whether they do
+	for _, cy := range cycles {
+		for _, e := range cy.merged.edges {
+			if c.counts[e] > 0 {
+				asked[e] = false
+			}
+		}
 	}
-	for _, e := range edges {
-		c.marked[e] = true
+	left := slices.Sorted(maps.Keys(asked))
+	for d := 0; d < len(c.dests) && len(left) > 0; d++ {
+		taken := c.taken(d, left)
+		if len(taken) > 0 && c.change.state[d] != walked && (c.routing.isMoved(d) || c.loses(k, d, 1)) {
+			c.walkAnew(d)
+			taken = c.taken(d, left)
+		}
+		for _, e := range taken {
+			asked[e] = true
+		}
+		left = lists.Where(left, func(e edge) bool { return !asked[e] })
 	}
 	for _, cy := range cycles {
-		cy.NeedsBackup = slices.ContainsFunc(cy.merged.edges, func(e edge) bool { return !c.marked[e] })
+		cy.NeedsBackup = slices.ContainsFunc(cy.merged.edges, func(e edge) bool { return !asked[e] })
 	}
-	for _, e := range edges {
+	c.restore()
+	c.setLinks(k.Links, true)
+}
+
+// taken are those of edges, whose hops are up, that frames for destination d take, in the case whose change is counted.
+func (c *Checker) taken(d int, edges []edge) []edge {
+	for _, e := range c.change.of(d) {
+		c.marked[e] = true
+	}
+	taken := lists.Where(edges, func(e edge) bool { return c.takesEdge(d, e) })
+	for _, e := range c.change.of(d) {
 		c.marked[e] = false
 	}
-	c.setLinks(k.Links, true)
+	return taken
 }
 
 // count is how many cycles there are by what has to be down, for all that was checked.

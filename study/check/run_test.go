@@ -94,11 +94,14 @@ func TestWitnesses(t *testing.T) {
 // slow are the scenarios whose search takes longest, as long as that of all others: their
 // own traffic does not lock, or is a lot. make long plays them.
 var slow = []string{
-	"fattree-on-loop-thresholds", "hu-case1-ttl-bands", "hu-fig3", "hu-fig5-2g", "rdma/allreduce-failures", "rdma/hawkeye-inloop", "rdma/hawkeye-outofloop",
+	"fattree-on-loop-thresholds", "hu-case1-ttl-bands", "hu-fig3", "hu-fig4-gfc", "hu-fig5-2g", "ring-bubble", "ring-gfc", "rdma/allreduce-failures", "rdma/hawkeye-inloop", "rdma/hawkeye-outofloop",
 }
 
+// kept are the scenarios with a prevention that leaves their cycles and keeps them from locking.
+var kept = []string{"hu-fig4-gfc", "ring-gfc", "ring-bubble"}
+
 // TestWitnessesOfScenarios: so it is with every shipped scenario, and each that has a cycle
-// has a witness.
+// has a witness, but for those that are kept from locking.
 func TestWitnessesOfScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes with the race detector")
@@ -110,8 +113,8 @@ func TestWitnessesOfScenarios(t *testing.T) {
 			continue
 		}
 		found, cycles := playWitnesses(t, simtest.Text(t, name), 0)
-		if witnesses += found; cycles > 0 && found == 0 {
-			t.Errorf("%s: no witness of %d cycles", name, cycles)
+		if witnesses += found; cycles > 0 && (found == 0) != slices.Contains(kept, name) {
+			t.Errorf("%s: %d witnesses of %d cycles", name, found, cycles)
 		}
 	}
 	if witnesses < 40 {

@@ -169,7 +169,7 @@ func fillTime(p *scenario.Plan) (worst unit.Time) {
 	}
 	for i, l := range p.Fabric.Links {
 		if s := p.Links[i]; p.Fabric.Nodes[l.A.Node].Kind == topo.Switch && p.Fabric.Nodes[l.B.Node].Kind == topo.Switch {
-			worst = max(worst, s.Rate.FrameTime(bytes)+4*(s.Delay+s.Jitter))
+			worst = max(worst, s.Rate.FrameTime(bytes)+4*s.Longest())
 		}
 	}
 	return max(worst, unit.Microsecond)
