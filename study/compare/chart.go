@@ -206,7 +206,7 @@ func (c *Comparison) charts() []chart {
 			v := float64(n) / float64(r.Runs)
 			return value{v, shape, fmt.Sprintf("%s: %g frames %s a run", r.Scenario, v, what)}
 		}
-		all := []value{per("lost", "cross", r.Count("lossless_lost")), per("dropped to break it", "circle", r.Count("response_dropped"))}
+		all := []value{per("lost", "cross", r.lost()), per("dropped to break it", "circle", r.Count("response_dropped"))}
 		if n := r.Count("policed"); n > 0 {
 			all = append(all, per("policed", "square", n))
 		}
@@ -230,7 +230,7 @@ func (c *Comparison) charts() []chart {
 		timeChart("From a deadlock to its declaration", "latency_ns", "circle", "never declared"),
 		timeChart("From a deadlock until none was left", "recovery_ns", "square", "never recovered"),
 		draw("Frames that it cost", "frames a run", systems, loss, texts(func(t *Total) string {
-			return fmt.Sprintf("lost %d, dropped %d, policed %d", t.Count("lossless_lost"), t.Count("response_dropped"), t.Count("policed"))
+			return fmt.Sprintf("lost %d, dropped %d, policed %d", t.Lost, t.Count("response_dropped"), t.Count("policed"))
 		}), logAxis(loss)),
 		draw("What innocent flows get in the last quarter", "per cent of what they ask for; flows that share a link cannot all get 100", systems, goodput, texts(func(t *Total) string {
 			return known(t.Shared != 0, fmt.Sprintf("mean %s %%, n = %d", t.atEnd(), t.Shared))

@@ -39,7 +39,7 @@ var columns = []column{
 	{"recovery", "p50 ms", "from the first deadlock until none was left, median", plain("recovery_ns")},
 	{"recovery", "max ms", "the same, the longest", func(f *Figures) string { return quantile(f.Times("recovery_ns"), f.Times("recovery_ns").Max) }},
 	{"recovery", "again", "how often a deadlock came after all were gone", plain("recurrences")},
-	{"frames", "lost", "lossless frames lost, for no purpose", plain("lossless_lost")},
+	{"frames", "lost", "lossless frames lost, for no purpose; without PFC, all that were lost of flows", func(f *Figures) string { return strconv.Itoa(f.lost()) }},
 	{"frames", "dropped", "dropped to break a deadlock", plain("response_dropped")},
 	{"frames", "kB", "the same, in 1000 bytes", func(f *Figures) string { return decimal(int64(f.Count("response_dropped_bytes")), 1000, 1) }},
 	{"frames", "policed", "dropped by a policer or a lossy queue, to contain a trigger", plain("policed")},
@@ -63,7 +63,11 @@ var connectionColumns = []column{
 	{"connections", "done", "flows with a size that were acknowledged as a whole, of all", ofConnections(func(k *verdict.Completed) string { return of(k.Done, k.Flows) })},
 	{"connections", "slowdown p50", "the time that these took by the one that they take alone on an empty path, median", ofConnections(func(k *verdict.Completed) string { return slowdown(k.Slowdown.P50) })},
 	{"connections", "slowdown p99", "the same, 99 of 100 flows at most", ofConnections(func(k *verdict.Completed) string { return slowdown(k.Slowdown.P99) })},
-	{"connections", "again", "packets of all connections that were sent again", sentAgain},
+	{"connections", "again", "packets of all connections that were sent again", ofAllConnections(func(k *Connections) int64 { return k.Again })},
+	{"connections", "timeouts", "after which some were", ofAllConnections(func(k *Connections) int64 { return k.Timeouts })},
+	{"connections", "gave up", "connections that did, in all runs", ofAllConnections(func(k *Connections) int64 { return int64(k.Failed) })},
+	{"connections", "Mbit/s", "bytes of acknowledged messages by the time of the scenario, a run", ofGoodput},
+	{"connections", "lost", "frames lost without PFC, by reason: in a queue of a switch that was full, or in the receive buffer of a host", lossyReasons},
 }
 
 // columnsOf are the columns of a table of these rows: those above, and one of each figure that
@@ -106,13 +110,26 @@ func ofConnections(cell func(*verdict.Completed) string) func(*Figures) string {
 	}
 }
 
-// sentAgain is what connections sent again, or nothing if there are none.
-func sentAgain(f *Figures) string {
+// ofAllConnections is a count of connections, or nothing if there are none.
+func ofAllConnections(count func(*Connections) int64) func(*Figures) string {
+	return func(f *Figures) string {
+		if f.Connections == nil {
+			return nothing
+		}
+		return strconv.FormatInt(count(f.Connections), 10)
+	}
+}
+
+// ofGoodput is what connections got, or nothing if there are none.
+func ofGoodput(f *Figures) string {
 	if f.Connections == nil {
 		return nothing
 	}
-	return strconv.FormatInt(f.Connections.Again, 10)
+	return decimal(f.Connections.Goodput, 1e6, 1)
 }
+
+// lossyReasons is what was lost where nothing is lossless, or nothing elsewhere.
+func lossyReasons(f *Figures) string { return known(f.Lost != nil, list(f.Lost)) }
 
 // slowdown is s, or nothing if no flow has one.
 func slowdown(s float64) string { return known(s != 0, strconv.FormatFloat(s, 'f', 2, 64)) }

@@ -9,8 +9,8 @@
 //	     |    (sim or live)                           '--> WriteText   a line a row
 //	     '-- Show, first seed --> a page for each pair, to which the matrix of WriteHTML leads
 //
-// A system is a detector, a response to what it declares, or a configuration that
-// keeps deadlocks from forming: a row of the table in systems.go.
+// A system is a detector, a response to what it declares, a configuration that
+// keeps deadlocks from forming, or a fabric without PFC: a row of the table in systems.go.
 //
 // Read in this order: System (systems.go), Matrix and Run (this file), Truth (truth.go),
 // Choice (choice.go), Row and Figures (row.go), Outcome (outcome.go), the worlds (world.go), replays

@@ -432,14 +432,15 @@ func TestNamed(t *testing.T) {
 }
 
 // What is compared if nothing is named: every detector but variants, the default one with
-// responses, and every prevention.
+// responses, every prevention, and no PFC.
 func TestUsual(t *testing.T) {
 	var names []string
 	for _, s := range Usual() {
 		names = append(names, s.Name)
 	}
 	want := "none itsypaper itsy itsy+cure itsy+drop itsy+force itsy+bubble itsy+drop+trigger itsy+bubble+trigger " +
-		"watchdog watchdog-forward watchdog-juniper sai-dldr loopbreaker deadlockbreaker tagger no-flood ttl-bands limit thresholds"
+		"watchdog watchdog-forward watchdog-juniper sai-dldr loopbreaker deadlockbreaker tagger no-flood ttl-bands limit thresholds " +
+		"gfc bubble-injection rc no-pfc-gbn no-pfc-selective"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -537,8 +538,8 @@ func TestTable(t *testing.T) {
 // there without any.
 func TestTablesOfConnections(t *testing.T) {
 	for name, write := range map[string]func(*Comparison, *bytes.Buffer) error{
-		"second none – – – 42\nsecond itsy 8/9 1.50 7.12 42\n": func(c *Comparison, b *bytes.Buffer) error { return c.WriteText(b) },
-		"| second | none | – | – | – | 42 |\n| second | itsy | 8/9 | 1.50 | 7.12 | 42 |\n": func(c *Comparison, b *bytes.Buffer) error {
+		"second none – – – 42 7 1 1.5 –\nsecond itsy 8/9 1.50 7.12 42 7 1 1.5 –\n": func(c *Comparison, b *bytes.Buffer) error { return c.WriteText(b) },
+		"| second | none | – | – | – | 42 | 7 | 1 | 1.5 | – |\n| second | itsy | 8/9 | 1.50 | 7.12 | 42 | 7 | 1 | 1.5 | – |\n": func(c *Comparison, b *bytes.Buffer) error {
 			return c.WriteMarkdown(b, nil)
 		},
 	} {

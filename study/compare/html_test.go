@@ -218,7 +218,7 @@ func withConnections(t *testing.T) *Comparison {
 		if r.Figures == nil {
 			continue
 		}
-		r.Connections = &Connections{Again: 42, Completion: &verdict.Completion{All: verdict.Completed{Flows: 9, Done: 8, Slowdown: verdict.Tail[float64]{P50: 1.5, P95: 3, P99: 7.125, Max: 8}}}}
+		r.Connections = &Connections{Again: 42, Timeouts: 7, Failed: 1, Goodput: 1_500_000, Completion: &verdict.Completion{All: verdict.Completed{Flows: 9, Done: 8, Slowdown: verdict.Tail[float64]{P50: 1.5, P95: 3, P99: 7.125, Max: 8}}}}
 		if r.System == "none" {
 			r.Connections.Completion = nil
 		}
@@ -235,22 +235,22 @@ func TestHTMLOfConnections(t *testing.T) {
 			got := cells(tr)
 			with, n := attribute(table, "data-scenario") == "second", len(columns)
 			if with {
-				n += 4
+				n += 8
 			}
-			switch last := strings.Join(got[max(0, len(got)-4):], "|"); {
+			switch last := strings.Join(got[max(0, len(got)-8):], "|"); {
 			case i == 0:
 				if strings.HasSuffix(last, "|connections") != with {
 					t.Errorf("groups %q", got)
 				}
 			case i == 1:
-				if len(got) != n || strings.HasSuffix(last, "slowdown p99|again") != with {
+				if len(got) != n || strings.HasSuffix(last, "slowdown p99|again|timeouts|gave up|Mbit/s|lost") != with {
 					t.Errorf("heads %q", got)
 				}
 			case len(got) == 2:
 				if span := attribute(all(tr, "td")[0], "colspan"); span != strconv.Itoa(n) {
 					t.Errorf("%q is as wide as %s columns of %d", got, span, n)
 				}
-			case with && got[0] == "none" && last != "–|–|–|42", with && got[0] != "none" && last != "8/9|1.50|7.12|42", len(got) != n+1:
+			case with && got[0] == "none" && last != "–|–|–|42|7|1|1.5|–", with && got[0] != "none" && last != "8/9|1.50|7.12|42|7|1|1.5|–", len(got) != n+1:
 				t.Errorf("%d cells, the last of them %s", len(got), last)
 			}
 		}

@@ -59,7 +59,7 @@ func (c *Comparison) result() result {
 			add(&left, t.System, "%d of %d", t.Scenarios-ended, t.Scenarios)
 		}
 		if t.Scenarios > 0 && (ended == t.Scenarios || t.System == catalog.None) {
-			add(&cost, t.System, "%d, %d, %d", t.Count("lossless_lost"), t.Count("response_dropped"), t.Count("policed"))
+			add(&cost, t.System, "%d, %d, %d", t.Lost, t.Count("response_dropped"), t.Count("policed"))
 		}
 		if !c.declares(t.System) {
 			continue

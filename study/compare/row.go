@@ -28,7 +28,7 @@ type Row struct {
 const rowKeys = `scenario system not_applicable failed runs equal_runs invalid deadlock detected latency_ns
 	false_positives premature late false_negatives lossless_lost response_dropped response_dropped_bytes policed recovered recovery_ns recurrences
 	all_flows innocent innocent_touched innocent_dropped innocent_dropped_of innocent_of_treated
-	pfc control_messages detector_bytes_per_switch counter_bytes_per_switch actions refusals connections
+	pfc control_messages detector_bytes_per_switch counter_bytes_per_switch actions refusals connections lossy_lost
 	onset_ns dropped_of_named dropped_of_others xoff`
 
 // MarshalJSON puts figures that rowKeys lack at the end.
@@ -81,17 +81,61 @@ type Figures struct {
 
 	// Connections is nil of a scenario without flows of transport rc.
 	Connections *Connections `json:"connections,omitempty"`
+	// Lost is frames of flows that were lost, by reason, where no priority is lossless; nil elsewhere.
+	Lost []Count `json:"lossy_lost,omitzero"`
+}
+
+// lost is how many frames were lost for no purpose: lossless ones or, where nothing is lossless, all.
+func (f *Figures) lost() int {
+	return f.Count("lossless_lost") + lists.Sum(f.Lost, func(c Count) int { return c.Count })
+}
+
+// Reasons of a loss that no switch gives: in a host's receive buffer, or on a wire; and where this
+// world does not say what switches dropped.
+const (
+	lostBeyond = "host_or_wire"
+	lostUntold = "untold"
+)
+
+// lossyLost is what was lost of the flows of s, by reason; nil if some priority is lossless.
+func lossyLost(s *scenario.Scenario, runs []*Played) []Count {
+	if len(s.Lossless()) > 0 {
+		return nil
+	}
+	lost := []Count{}
+	for _, r := range runs {
+		for i := range s.Flows {
+			f := &r.Flows[i]
+			left := int(f.Lost - f.Response - f.OverRate - f.IncompleteARP)
+			if r.Drops == nil {
+				lost = add(lost, lostUntold, left)
+				continue
+			}
+			for why, n := range r.Drops[i].Lost {
+				lost = add(lost, why.String(), n)
+				left -= n
+			}
+			lost = add(lost, lostBeyond, max(0, left))
+		}
+	}
+	return lost
 }
 
 // Connections is what became of the flows of transport rc of all runs.
 type Connections struct {
-	Again      int64               `json:"again"`                // packets that were sent again
+	Again    int64 `json:"again"`    // packets that were sent again
+	Timeouts int64 `json:"timeouts"` // after which some were
+	Failed   int   `json:"failed"`   // connections that gave up
+	// Goodput is the bytes of acknowledged messages by the time of the scenario, in bits per second, on
+	// average over the runs.
+	Goodput    int64               `json:"goodput_bps"`
 	Completion *verdict.Completion `json:"completion,omitempty"` // of those that have an end, nil if none has one
 }
 
 // connections are those of runs whose verdicts sum is of, nil if there are none.
-func connections(sum *verdict.Summary) *Connections {
+func connections(sum *verdict.Summary, lasts unit.Time) *Connections {
 	var k *Connections
+	bytes := int64(0)
 	for _, v := range sum.Runs {
 		for i := range v.Flows {
 			m := v.Flows[i].Messages
@@ -102,7 +146,15 @@ func connections(sum *verdict.Summary) *Connections {
 				k = &Connections{Completion: sum.Completion}
 			}
 			k.Again += m.Again
+			k.Timeouts += m.Timeouts
+			if m.Failed {
+				k.Failed++
+			}
+			bytes += m.Bytes
 		}
+	}
+	if k != nil {
+		k.Goodput = int64(8 * float64(bytes) / (float64(lasts) / float64(unit.Second)) / float64(len(sum.Runs)))
 	}
 	return k
 }
@@ -144,7 +196,8 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 		AllFlows: goodput(s, verdicts, func(_, _ int) bool { return true }),
 		Innocent: goodput(s, verdicts, func(run, flow int) bool { return truths[run].innocent[flow] }),
 		Actions:  []Count{}, Refusals: []Count{},
-		Connections: connections(&sum),
+		Connections: connections(&sum, s.Duration),
+		Lost:        lossyLost(s, runs),
 	}
 	var shares []float64
 	for i, v := range runs {
@@ -157,10 +210,10 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 		}
 		stat.Add(&f.PFC, &v.PFC)
 		for _, m := range v.Actions {
-			f.Actions = add(f.Actions, m.Action)
+			f.Actions = add(f.Actions, m.Action, 1)
 		}
 		for _, r := range v.Refusals {
-			f.Refusals = add(f.Refusals, r.Why)
+			f.Refusals = add(f.Refusals, r.Why, 1)
 		}
 	}
 	f.OfTreated = medianOf(shares)
@@ -185,13 +238,16 @@ func addTo(sum *int, n int) *int {
 	return &n
 }
 
-// add counts what, in counts that are in order of their names.
-func add(counts []Count, what string) []Count {
+// add counts what n times, in counts that are in order of their names.
+func add(counts []Count, what string, n int) []Count {
+	if n == 0 {
+		return counts
+	}
 	i, found := slices.BinarySearchFunc(counts, what, func(c Count, what string) int { return cmp.Compare(c.What, what) })
 	if !found {
 		counts = slices.Insert(counts, i, Count{What: what})
 	}
-	counts[i].Count++
+	counts[i].Count += n
 	return counts
 }
 

@@ -18,11 +18,13 @@ type System struct {
 	// Detector and Response are as in a scenario file, and Prevention is a name for
 	// scenario.Prevent; "none" or empty if the system has none.
 	Detector, Response, Prevention string
-	About                          string // what it is, in a line
+	// Traffic is the kind of traffic to play, by name; "": that of the file.
+	Traffic string
+	About   string // what it is, in a line
 }
 
 // Systems are all systems, in the order in which they are shown: every detector of the
-// catalogue, with every response if it says where the loop is, and every prevention.
+// catalogue, with every response if it says where the loop is, every prevention, and no PFC.
 func Systems() (all []System) {
 	for _, d := range catalog.Detectors() {
 		all = append(all, System{Name: d.Name, Detector: d.Name, About: d.About})
@@ -35,7 +37,11 @@ func Systems() (all []System) {
 			}
 		}
 	}
-	return append(all, preventions...)
+	all = append(all, preventions...)
+	for _, name := range []string{RC, NoPFCGoBackN, NoPFCSelective} {
+		all = append(all, System{Name: name, Traffic: name, About: trafficNamed(name).About})
+	}
+	return all
 }
 
 var preventions = []System{
@@ -44,6 +50,8 @@ var preventions = []System{
 	{Name: "ttl-bands", Prevention: "ttl-bands", About: "Hu et al.: the priority follows the TTL"},
 	{Name: "limit", Prevention: "limit", About: "Hu et al.: the flow that closes the loop is limited"},
 	{Name: "thresholds", Prevention: "thresholds", About: "Hu et al.: XOFF and XON by position in the topology"},
+	{Name: "gfc", Prevention: "gfc", About: "Qian et al.: switches tell one another rates and never pause"},
+	{Name: "bubble-injection", Prevention: "bubble-injection", About: "Carrión et al.: what is new to a ring waits until it has room"},
 }
 
 // usualResponses are those that are compared, with the default detector, if no system is
@@ -51,7 +59,8 @@ var preventions = []System{
 // alone it breaks none.
 var usualResponses = []string{"", "cure", "drop", "force", "bubble", "drop+trigger", "bubble+trigger"}
 
-// Usual are the systems to compare if none is named.
+// Usual are the systems to compare if none is named. rc stands beside no PFC: the same connections,
+// with it.
 func Usual() []System {
 	return slices.DeleteFunc(Systems(), func(s System) bool {
 		i := slices.IndexFunc(catalog.Detectors(), func(d catalog.Detector) bool { return d.Name == s.Detector && d.Variant })
@@ -62,6 +71,9 @@ func Usual() []System {
 // put makes s a scenario with this system and no other.
 func (sys *System) put(s *scenario.Scenario) error {
 	s.Detector, s.Response = cmp.Or(sys.Detector, "none"), cmp.Or(sys.Response, "none")
+	if sys.Traffic != "" {
+		trafficNamed(sys.Traffic).put(s)
+	}
 	if sys.Prevention == "" {
 		return nil
 	}

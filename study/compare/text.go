@@ -3,6 +3,8 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -35,8 +37,9 @@ func (c *Comparison) WriteText(w io.Writer) error {
 			continue
 		}
 		outcome, atEnd := r.brief()
-		keys := []string{"latency_ns", "recovery_ns", "recurrences", "lossless_lost", "response_dropped", "policed"}
+		keys := []string{"latency_ns", "recovery_ns", "recurrences", "response_dropped", "policed"}
 		figures := lists.Map(keys, func(key string) string { return told(r.Sums, key) })
+		figures = slices.Insert(figures, 3, strconv.Itoa(r.lost()))
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.Scenario, r.System, outcome, strings.Join(figures, "\t"), atEnd)
 	}
 	for _, rows := range [][][]string{c.totalRows(), c.connectionRows()} {

@@ -17,6 +17,8 @@ type Total struct {
 	// Sums are of the scenarios that deadlock, times of the scenarios' medians; everywhere is of all.
 	verdict.Sums
 	everywhere verdict.Sums
+	// Lost is frames lost for no purpose, as Figures.lost.
+	Lost int
 	// Goodput is the mean, over scenarios, of the share in per cent that innocent flows
 	// got at the end; Shared is over how many.
 	Goodput float64
@@ -79,6 +81,7 @@ func (c *Comparison) totals() (totals []Total) {
 func (t *Total) add(r *Row) {
 	t.Scenarios++
 	t.Outcomes[r.Outcome()]++
+	t.Lost += r.lost()
 	if r.Touched != nil {
 		t.Touched += *r.Touched
 		t.Innocents += r.Innocent.Flows
@@ -108,7 +111,7 @@ func (c *Comparison) totalRows() [][]string {
 		o := t.Outcomes
 		counts := lists.Map([]int{t.Scenarios, o[Clear] + o[Alarm], o[Gone], o[Recurs], o[Found], o[Missed]}, strconv.Itoa)
 		rows = append(rows, append(append([]string{t.System}, counts...), told(t.Sums, "latency_ns"), told(t.Sums, "recovery_ns"), strconv.Itoa(t.alarms()), told(t.everywhere, "late"),
-			told(t.Sums, "lossless_lost"), told(t.Sums, "response_dropped"), told(t.Sums, "policed"), told(t.Sums, "recurrences"),
+			strconv.Itoa(t.Lost), told(t.Sums, "response_dropped"), told(t.Sums, "policed"), told(t.Sums, "recurrences"),
 			t.atEnd(), of(t.Touched, t.Innocents), lostOf(t.Robbed, t.RobbedOf), lostShare(t.Robbed, t.RobbedOf), wholePercent(t.OfTreated),
 			told(t.Sums, "control_messages"), told(t.everywhere, "detector_bytes_per_switch")))
 	}

@@ -1,7 +1,7 @@
 // The comparison of traffic plays scenarios with other traffic than theirs: every lossless UDP flow as a
-// reliable connection, with one congestion control after another, and with one response
-// after another. So it shows which deadlocks congestion control keeps from forming, and what
-// a response's losses cost an application that goes back to them (go-back-N).
+// reliable connection, with one congestion control after another, without PFC, and with one response
+// after another. So it shows which deadlocks congestion control keeps from forming, what PFC is good
+// for, and what a response's losses cost an application that goes back to them (go-back-N).
 //
 //	scenario --Kind--> scenario --x seeds, starts moved--> sim --> Row --> Markdown, JSON
 //
@@ -62,7 +62,12 @@ type TrafficRow struct {
 	SentAgain int `json:"sent_again_per_mille"`
 	Timeouts  int `json:"timeouts"`
 	Failed    int `json:"failed"`
-	Marked    int `json:"marked"` // packets, in all runs
+	// Lost is frames of connections that were lost, in thousandths of those sent. Goodput is bytes of
+	// acknowledged messages by the time of the scenario, in bits per second: the median of the runs,
+	// and its interval; 0 without connections.
+	Lost    int         `json:"lost_per_mille"`
+	Goodput Median[int] `json:"goodput_bps"`
+	Marked  int         `json:"marked"` // packets, in all runs
 	// Connections is those that sent, in all runs. Unmeasured is those of them, whose control is
 	// told of round trips and was told of none.
 	Connections int `json:"connections"`
@@ -111,6 +116,10 @@ func Play(ctx context.Context, sources []Source, first uint64, runs int, show io
 	if err != nil {
 		return nil, err
 	}
+	lossy, err := t.play(ctx, locks, NoPFC(), show, nil)
+	if err != nil {
+		return nil, err
+	}
 	responses, err := t.play(ctx, locks, Responses(), show, func(src string, k *Kind, run int) *outcome {
 		// A response that acts on what itsy declares does nothing where it declares nothing.
 		if rc := &traffic[src][RC][run]; k.follows && (k.Name == none || len(rc.v.Detections) == 0) {
@@ -122,6 +131,7 @@ func Play(ctx context.Context, sources []Source, first uint64, runs int, show io
 		return nil, err
 	}
 	t.add(locks, Traffic()[1:], false, traffic)
+	t.add(locks, NoPFC(), false, lossy)
 	t.add(locks, Responses(), true, responses)
 	return t, nil
 }
@@ -216,9 +226,11 @@ func sum(name, kind string, response bool, runs []outcome) TrafficRow {
 	var onsets []unit.Time
 	var xoff []int
 	var slow []float64
-	sent, again := int64(0), int64(0)
+	sent, again, lost := int64(0), int64(0), int64(0)
+	var goodput []int
 	for _, o := range runs {
 		v := o.v
+		bytes := int64(0)
 		if v.Deadlock {
 			r.Deadlocks++
 			onsets = append(onsets, v.Onset)
@@ -234,7 +246,8 @@ func sum(name, kind string, response bool, runs []outcome) TrafficRow {
 				if f.Sent > 0 {
 					r.Connections++
 				}
-				sent, again = sent+f.Sent, again+m.Again
+				sent, again, lost = sent+f.Sent, again+m.Again, lost+f.Lost
+				bytes += m.Bytes
 				r.Timeouts += int(m.Timeouts)
 				r.Marked += int(m.Marked)
 				if m.Failed {
@@ -245,16 +258,17 @@ func sum(name, kind string, response bool, runs []outcome) TrafficRow {
 				}
 			}
 		}
+		goodput = append(goodput, int(8*float64(bytes)*float64(unit.Second)/float64(v.Duration)))
 	}
 	r.Onset = verdict.QuantilesOf(onsets)
-	r.XOFF, r.OnsetMedian = medianAndInterval(xoff), medianAndInterval(onsets)
+	r.XOFF, r.OnsetMedian, r.Goodput = medianAndInterval(xoff), medianAndInterval(onsets), medianAndInterval(goodput)
 	if len(slow) > 0 {
 		slices.Sort(slow)
 		rank := func(percent int) Slowdown { return Slowdown(slow[stat.NearestRank(len(slow), percent)]) }
 		r.Slowdown50, r.Slowdown99 = rank(50), rank(99)
 	}
 	if sent > 0 {
-		r.SentAgain = int(again * 1000 / sent)
+		r.SentAgain, r.Lost = int(again*1000/sent), int(lost*1000/sent)
 	}
 	return r
 }

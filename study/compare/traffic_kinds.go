@@ -19,10 +19,14 @@ type Kind struct {
 	follows     bool // it does what it does when itsy declares, and nothing before
 }
 
-// UDP is traffic as the files have it, RC the same as connections; none is no response.
+// UDP is traffic as the files have it, RC the same as connections, NoPFCGoBackN and NoPFCSelective
+// connections on a fabric that pauses nobody; none is no response.
 const (
-	UDP    = "udp"
-	RC     = "rc"
+	UDP            = "udp"
+	RC             = "rc"
+	NoPFCGoBackN   = "no-pfc-gbn"
+	NoPFCSelective = "no-pfc-selective"
+
 	timely = "rc+timely"
 	none   = "none"
 )
@@ -38,6 +42,20 @@ func Traffic() []Kind {
 		{timely, "with TIMELY", controlled("timely", "paper", false), false},
 		{"rc+phantom", "with DCQCN, marked by phantom queues", controlled("dcqcn", "paper", true), false},
 	}
+}
+
+// NoPFC is traffic as rc, on a fabric that pauses nobody.
+func NoPFC() []Kind {
+	return []Kind{
+		{NoPFCGoBackN, "without PFC: connections that begin again with the first packet that is lost (go-back-N)", withoutPFC(host.GoBackN), false},
+		{NoPFCSelective, "without PFC: connections that send again nothing but what is lost (selective repeat)", withoutPFC(host.Selective), false},
+	}
+}
+
+// trafficNamed is the kind of traffic of a name that there is.
+func trafficNamed(name string) *Kind {
+	all := append(Traffic(), NoPFC()...)
+	return &all[slices.IndexFunc(all, func(k Kind) bool { return k.Name == name })]
 }
 
 // Responses is what is done about deadlocks, with the traffic of rc.
@@ -84,6 +102,37 @@ func trafficConnections(s *scenario.Scenario) {
 			f.RC = &host.RC{Message: message, PathMTU: pathMTU, Window: window, Timeout: new(timeout * unit.Time(n)), Retries: new(host.Retries(retries))}
 			f.Frame = host.FrameOf(pathMTU)
 		}
+	}
+}
+
+// Timeouts of connections on a fabric without PFC, for the usual rate: those of IRN (Mittal et al.,
+// SIGCOMM 2018, section 4.1). The high one is what a round trip takes at most, with the buffer of a
+// switch full; the low one is for when so few packets are in flight that sending them for nothing does
+// no harm. Go-back-N has the high one alone, there as here. Those of a file are meant for a fabric that
+// loses nothing: 67 ms are longer than most scenarios.
+const (
+	timeoutHigh = 320 * unit.Microsecond
+	timeoutLow  = 100 * unit.Microsecond
+)
+
+// withoutPFC is connections that recover from loss by themselves, on a fabric that pauses nobody.
+func withoutPFC(recovery string) func(*scenario.Scenario) {
+	return func(s *scenario.Scenario) {
+		trafficConnections(s)
+		n := unit.Time(slower(s))
+		for i := range s.Flows {
+			f := &s.Flows[i]
+			if f.RC == nil || !slices.Contains(s.Lossless(), int(f.Priority)) || s.HasNIC(f.From) || s.HasNIC(f.To) {
+				continue
+			}
+			rc := *f.RC
+			rc.Recovery, rc.Timeout, rc.TimeoutLow = recovery, new(timeoutHigh*n), nil
+			if recovery == host.Selective {
+				rc.TimeoutLow = new(timeoutLow * n)
+			}
+			f.RC = &rc
+		}
+		s.WithoutPFC()
 	}
 }
 

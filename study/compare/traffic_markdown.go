@@ -46,6 +46,15 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(&b, "\nOf the %d connections with `%s` that sent in all runs, %d were told of no round trip.\n", measured, timely, blind)
+	b.WriteString("\n## Without PFC\n\nThe same connections on a fabric that pauses and on one that does not: goodput of a run in Mbit/s (acknowledged\nmessages by the time of the scenario, the median with its interval), frames lost and packets sent again (of 1000),\ntimeouts and connections that gave up in all runs, and the slowdown as above.\n\n")
+	for _, k := range NoPFC() {
+		fmt.Fprintf(&b, "- **%s**: %s.\n", k.Name, k.About)
+	}
+	b.WriteString("\n")
+	t.matrix(&b, false, pfcOrNot(), func(r *TrafficRow) string {
+		return fmt.Sprintf("%s, %d ‰, %d ‰, %d, %d, %s / %s", interval(megabits(r.Goodput.P50), megabits(r.Goodput.Low), megabits(r.Goodput.High)),
+			r.Lost, r.SentAgain, r.Timeouts, r.Failed, r.Slowdown50, r.Slowdown99)
+	})
 	b.WriteString("\n## What a response costs go-back-N\n\nWith rc: runs that end in a deadlock (in %), packets that were sent again (of 1000), connections that gave\nup in all runs, and the slowdown as above.\n\n")
 	for _, k := range Responses() {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", k.Name, k.About)
@@ -59,6 +68,14 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// pfcOrNot are the kinds of traffic that differ in what becomes of a frame for which there is no room.
+func pfcOrNot() []Kind {
+	return append([]Kind{*trafficNamed(RC)}, NoPFC()...)
+}
+
+// megabits is a rate in bits per second for people.
+func megabits(bps int) string { return decimal(int64(bps), 1e6, 1) }
 
 // share is n of the runs of a row in per cent, with its interval.
 func (t *Table) share(n int) string {

@@ -30,7 +30,7 @@ func TestPlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(Traffic()) + len(Responses()); len(table.Rows) != want {
+	if want := len(Traffic()) + len(NoPFC()) + len(Responses()); len(table.Rows) != want {
 		t.Fatalf("%d rows, want %d", len(table.Rows), want)
 	}
 	for _, r := range table.Rows {
@@ -48,6 +48,15 @@ func TestPlay(t *testing.T) {
 	if dcqcn.Deadlocks != 0 || dcqcn.Marked == 0 || dcqcn.XOFF.P50*10 > rc.XOFF.P50 || dcqcn.Slowdown50 < 1 || dcqcn.Slowdown99 < dcqcn.Slowdown50 {
 		t.Errorf("with DCQCN: %+v", dcqcn)
 	}
+	gbn, selective := table.row("shpiner-fig6", NoPFCGoBackN, false), table.row("shpiner-fig6", NoPFCSelective, false)
+	for _, r := range []*TrafficRow{gbn, selective} {
+		if r.Deadlocks != 0 || r.XOFF.P50 != 0 || r.Goodput.P50 == 0 || r.Slowdown50 < 1 {
+			t.Errorf("without PFC: %+v\nwith: %+v", r, rc)
+		}
+	}
+	if gbn.Lost == 0 || gbn.SentAgain == 0 || gbn.SentAgain < selective.SentAgain || gbn.Goodput.P50 > selective.Goodput.P50 || rc.Lost != 0 {
+		t.Errorf("without PFC, go-back-N: %+v\nselective repeat: %+v", gbn, selective)
+	}
 	if none, drop := table.row("shpiner-fig6", "none", true), table.row("shpiner-fig6", "drop", true); none.Last != runs || drop.Last != 0 || drop.SentAgain == 0 {
 		t.Errorf("without a response: %+v\nwith drop: %+v", none, drop)
 	}
@@ -58,7 +67,7 @@ func TestPlay(t *testing.T) {
 	if err := table.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(page.String(), "\n| shpiner-fig6 |"); n != 5 || !strings.Contains(out.String(), "shpiner-fig6") {
+	if n := strings.Count(page.String(), "\n| shpiner-fig6 |"); n != 6 || !strings.Contains(out.String(), "shpiner-fig6") {
 		t.Errorf("%d tables in\n%s\n%s", n, &page, &out)
 	}
 	if text, err := json.Marshal(table); err != nil || !json.Valid(text) {

@@ -30,6 +30,8 @@ type Drops struct {
 	OnPurpose int
 	// Overran: for which there was no room, as where a queue sends in spite of a pause.
 	Overran int
+	// Lost is by reason those for which there was no way or no room, lossy ones too (dataplane.Lost).
+	Lost map[dataplane.Reason]int
 }
 
 // counter returns a counter of frames by flow of p, for sim.Options.Dropped. A flooded
@@ -44,6 +46,12 @@ func counter(p *scenario.Plan) ([]Drops, func(*buffer.Frame, dataplane.Reason)) 
 		d := flow[f.Info.Hash]
 		if d == nil || f.Orig().Flooded {
 			return
+		}
+		if why.Fate() == dataplane.Lost {
+			if d.Lost == nil {
+				d.Lost = map[dataplane.Reason]int{}
+			}
+			d.Lost[why]++
 		}
 		switch why {
 		case dataplane.DropResponse, dataplane.DropPoliced, dataplane.DropLossyPort, dataplane.DropLossyTurn, dataplane.DropLossyQueue:

@@ -51,6 +51,13 @@ func simOptions(ctx context.Context, s *scenario.Scenario, seed uint64) sim.Opti
 	known[watchdog.Name], known[watchdog.NameJuniper], known[watchdog.DLDRName] = dog.Factory(), juniper.Factory(), dldr.Factory()
 	dog.Action = watchdog.Forward
 	known[watchdog.NameForward] = dog.Factory()
+	dog.Action = watchdog.Drop
+	for name, asic := range map[string]watchdog.ASIC{
+		watchdog.NameBroadcom: watchdog.Broadcom, watchdog.NameMellanox: watchdog.Mellanox, watchdog.NameMellanox2023: watchdog.Mellanox2023,
+	} {
+		dog.ASIC = asic
+		known[name] = dog.Factory()
+	}
 	return sim.Options{Seed: seed, Detectors: known, Watch: func(unit.Time) error { return ctx.Err() }}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -95,36 +96,50 @@ var (
 	drawn = strings.Replace(still, "to: h1-0}", "to: h1-0, start: 200us±100us}", 1)
 )
 
-// TestEqualRuns: runs in which nothing is random are told as one, and with random starts they are several.
+// TestEqualRuns: a scenario that draws nothing is played once, one whose draws make no difference is told as
+// one run, and with random starts there are several.
 func TestEqualRuns(t *testing.T) {
-	for file, equal := range map[string]bool{ring: false, still: true, drawn: false} {
-		plan := func() (*scenario.Plan, error) { return load.Plan("ring.yaml", []byte(file), load.Instead{}) }
+	const (
+		nothing = "equal runs  all runs are the same: this scenario draws nothing; give flows a spread, such as start: 500ms±1ms\n"
+		same    = "equal runs  whatever their seed, the 4 runs are the same, n = 1\n"
+	)
+	unheard := strings.Replace(still, "rate: 1Gbit/s", "rate: 1Gbit/s, duplicate: 0.01%", 1) + "events: []\n"
+	unheard = strings.Replace(unheard, "duration: 3ms", "duration: 1us", 1)
+	for _, c := range []struct {
+		name, file, said, row string
+		runs, samples, rows   int
+	}{
+		{"jitter of links", ring, "", "\n     8 ", 4, 4, 4},
+		{"random starts", drawn, "", "\n     8 ", 4, 4, 4},
+		{"nothing", still, nothing, "\n     5 ", 1, 1, 2},
+		{"draws that do nothing", unheard, same, "\n   5-8 ", 4, 0, 4},
+	} {
+		plan := func() (*scenario.Plan, error) { return load.Plan("ring.yaml", []byte(c.file), load.Instead{}) }
 		s, err := Repeat(t.Context(), 1, Seeds{From: 5, Times: 4, Workers: 2}, io.Discard, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := 4
-		if equal {
-			want = 1
-		}
-		var text, show bytes.Buffer
+		var text, show, rows bytes.Buffer
 		if err := s.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
-		told := strings.Contains(text.String(), "equal runs  nothing in the scenario is random") && strings.Contains(text.String(), "\n   5-8 ") && !strings.Contains(text.String(), "p90")
-		if s.Equal != equal || s.Count("deadlock") != 4 || s.Times("onset_ns").Samples != want || s.Sums["xoff"].(verdict.Spread[int]).Samples != want || told != equal {
-			t.Errorf("%s\nequal %v, want %v\n%s", file, s.Equal, equal, &text)
+		if !strings.Contains(text.String(), c.said) || strings.Contains(text.String(), "equal runs") != (c.said != "") || !strings.Contains(text.String(), c.row) {
+			t.Errorf("%s:\n%s\nwant %q and %q", c.name, &text, c.said, c.row)
+		}
+		if s.Equal != (c.said != "") || len(s.Runs) != c.runs || s.Times("onset_ns").Samples != c.samples || strings.Contains(text.String(), "p90") != (c.samples > 1) {
+			t.Errorf("%s: equal %v, %d runs, %d onsets; want %d, %d\n%s", c.name, s.Equal, len(s.Runs), s.Times("onset_ns").Samples, c.runs, c.samples, &text)
 		}
 		sweep := Sweep{
-			File: "ring.yaml", Data: []byte(file), Seeds: Seeds{Times: 2, Workers: 2}, Show: &show,
+			File: "ring.yaml", Data: []byte(c.file), Seeds: Seeds{From: 1, Times: 2, Workers: 2}, Show: &show,
 			Axes: []Axis{{Path: "detector", Values: []string{"itsy", "none"}}},
 		}
-		c, err := sweep.Check(t.Context())
+		checked, err := sweep.Check(t.Context())
 		if err == nil {
-			err = c.Play(t.Context(), io.Discard, CSV)
+			err = checked.Play(t.Context(), &rows, CSV)
 		}
-		if err != nil || strings.Contains(show.String(), "equal runs: nothing is random in 2 of 2 combinations; there the 2 runs are one") != equal {
-			t.Errorf("%s\na sweep says %q, %v", file, &show, err)
+		told := fmt.Sprintf("equal runs: in 2 of 2 combinations all runs are the same, n = 1; those that draw nothing, %d, have one row", 4-c.rows)
+		if n := strings.Count(rows.String(), "\n") - 1; err != nil || n != c.rows || strings.Contains(show.String(), told) != (c.said != "") || strings.Contains(show.String(), "equal") != (c.said != "") {
+			t.Errorf("%s: a sweep has %d rows, want %d, and says %q, want %q; %v", c.name, n, c.rows, &show, told, err)
 		}
 	}
 }

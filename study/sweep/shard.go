@@ -43,7 +43,7 @@ func (c *Checked) PlayPart(ctx context.Context, part shard.Part, format Format) 
 		Format: format, Columns: head.String(),
 	}
 	rows := slices.Collect(strings.Lines(lines.String()))
-	return shard.New(Command, part, c.runs(), in, rows, true), nil
+	return shard.New(Command, part, len(c.items), in, rows, true), nil
 }
 
 // Merge writes the rows of all shards, as Play does.

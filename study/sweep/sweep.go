@@ -35,11 +35,19 @@ type Checked struct {
 	*Sweep
 	Warnings []string // of all combinations, each once
 	flows    []string // names of those of any combination, in the order of their first
-	lengths  []int64  // by combination, in steps
+	items    []item   // the runs, in the order of their rows
+	still    int      // combinations that draw nothing, and so have one run
 
 	mu     sync.Mutex
 	firsts []*verdict.Verdict // by combination: a run of it; nil while they are not compared
 	drawn  []bool             // by combination: another run differs
+}
+
+// item is a run of a sweep.
+type item struct {
+	combination int
+	seed        uint64
+	length      int64 // in steps
 }
 
 // Check reads every combination as if it stood in the file. The error says which cannot be
@@ -66,16 +74,28 @@ func (s *Sweep) Check(ctx context.Context) (*Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Checked{
-		Sweep: s, lengths: lists.Map(plans, func(p outline) int64 { return p.length }),
+	c := &Checked{
+		Sweep: s, drawn: make([]bool, n),
 		flows:    lists.Once(plans, func(p outline) []string { return p.flows }),
 		Warnings: lists.Once(plans, func(p outline) []string { return p.warnings }),
-	}, nil
+	}
+	for i, p := range plans {
+		times := s.Seeds.Times
+		if !p.draws {
+			times = 1
+			c.still++
+		}
+		for k := range times {
+			c.items = append(c.items, item{i, s.Seeds.From + uint64(k), p.length})
+		}
+	}
+	return c, nil
 }
 
 // outline is what has to be known of a combination before anything is played.
 type outline struct {
 	length          int64 // in steps
+	draws           bool  // its runs differ by their seed
 	flows, warnings []string
 }
 
@@ -88,7 +108,7 @@ func (s *Sweep) outline(i int) (outline, error) {
 		return outline{}, err
 	}
 	flows := lists.Map(p.Scenario.Flows, func(f scenario.Flow) string { return f.Name })
-	return outline{steps(p.Scenario.Duration), flows, p.Warnings}, nil
+	return outline{steps(p.Scenario.Duration), p.Scenario.Draws(), flows, p.Warnings}, nil
 }
 
 // plan is a new plan of combination i.
@@ -137,7 +157,7 @@ func (c *Checked) Play(ctx context.Context, out io.Writer, format Format) error 
 	to := newRows(out, format, c.columns())
 	err := to.head()
 	if err == nil {
-		c.firsts, c.drawn = make([]*verdict.Verdict, len(c.lengths)), make([]bool, len(c.lengths))
+		c.firsts = make([]*verdict.Verdict, len(c.drawn))
 		err = c.play(ctx, show, shard.Part{}, to)
 	}
 	if err == nil {
@@ -147,28 +167,24 @@ func (c *Checked) Play(ctx context.Context, out io.Writer, format Format) error 
 		err = rest
 	}
 	if err != nil {
-		return fmt.Errorf("sweep: %d of %d rows are written: %w", to.written, c.runs(), err)
+		return fmt.Errorf("sweep: %d of %d rows are written: %w", to.written, len(c.items), err)
 	}
 	return nil
 }
 
-// runs is how many there are.
-func (c *Checked) runs() int { return len(c.lengths) * c.Seeds.Times }
-
 // play plays the runs of a part.
 func (c *Checked) play(ctx context.Context, show io.Writer, part shard.Part, to *rows) error {
-	times := c.Seeds.Times
-	all := runs{n: part.Count(c.runs()), workers: c.Seeds.Workers, run: func(i int) (*scenario.Plan, uint64, error) {
-		i = part.Item(i)
-		p, err := c.plan(i / times)
-		return p, c.Seeds.From + uint64(i%times), err
+	of := func(i int) item { return c.items[part.Item(i)] }
+	all := runs{n: part.Count(len(c.items)), workers: c.Seeds.Workers, run: func(i int) (*scenario.Plan, uint64, error) {
+		p, err := c.plan(of(i).combination)
+		return p, of(i).seed, err
 	}}
 	for i := range all.n {
-		all.length += c.lengths[part.Item(i)/times]
+		all.length += of(i).length
 	}
 	return all.play(ctx, show, func(i int, v *verdict.Verdict) error {
-		c.compare(part.Item(i)/times, v)
-		return to.add(i, c.row(part.Item(i)/times, to.columns, v))
+		c.compare(of(i).combination, v)
+		return to.add(i, c.row(of(i).combination, to.columns, v))
 	})
 }
 
@@ -190,8 +206,8 @@ func (c *Checked) compare(combination int, v *verdict.Verdict) {
 func (c *Checked) tellEqual() {
 	n := len(lists.Where(c.drawn, func(drawn bool) bool { return !drawn }))
 	if n > 0 && c.Seeds.Times > 1 {
-		fmt.Fprintf(c.Show, "equal runs: nothing is random in %d of %s; there the %s are one, n = 1; flows vary with a start such as 500ms±1ms\n",
-			n, unit.Count(len(c.drawn), "combination"), unit.Count(c.Seeds.Times, "run"))
+		fmt.Fprintf(c.Show, "equal runs: in %d of %s all runs are the same, n = 1; those that draw nothing, %d, have one row; give flows a spread, such as start: 500ms±1ms\n",
+			n, unit.Count(len(c.drawn), "combination"), c.still)
 	}
 }
 

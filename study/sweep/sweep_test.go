@@ -386,6 +386,7 @@ func TestParseAxis(t *testing.T) {
 
 // leftOut are the keys of a verdict that are no columns.
 var leftOut = map[string]string{
+	"drawn":    "a list",
 	"scenario": "the file's", "world": "sim", "detector": "the file's, or an axis", "response": "the file's, or an axis", "duration_ns": "the file's, or an axis",
 	"flows": "sums, and two columns of each", "completion": "its figures are columns", "pfc": "its keys are columns", "killed": "the file's", "cores": "of live runs",
 	"clocks": "of live runs", "nodes_per_process": "of live runs", "polled": "of live runs", "headroom": "of live runs", "undecided": "of several clocks", "undecided_deadlocks": "of several clocks", "recovery_undecided": "of several clocks",
