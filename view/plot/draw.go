@@ -138,6 +138,15 @@ func (f *Figure) panel(p Panel) (drawn, error) {
 			return drawn{}, err
 		}
 	}
+	for _, e := range p.Estimates {
+		if err := addEstimates(&q, e); err != nil {
+			return drawn{}, err
+		}
+	}
+	addNames(q.Plot, p.Names)
+	if p.LogY {
+		q.Y.Scale, q.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
 	addLevels(q.Plot, p)
 	addBars(q.Plot, p.Bars)
 	for _, m := range p.Marks {
@@ -169,6 +178,47 @@ func addLine(q *drawn, l Line) error {
 	s.Color, s.Width, s.Dashes = c, vg.Points(1.2), dashes[l.Group%len(dashes)]
 	q.add(l.Name, s)
 	return nil
+}
+
+// withErrors are estimates as plotter has them.
+type withErrors struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+func addEstimates(q *drawn, e Estimates) error {
+	var w withErrors
+	for _, p := range e.Points {
+		w.XYs = append(w.XYs, plotter.XY{X: p.X, Y: p.Y})
+		w.YErrors = append(w.YErrors, struct{ Low, High float64 }{p.Y - p.Low, p.High - p.Y})
+	}
+	bars, err := plotter.NewYErrorBars(w)
+	if err != nil {
+		return err
+	}
+	c := palette[e.Group%len(palette)]
+	bars.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.2)}
+	q.Add(bars)
+	dots := Line{Name: e.Name, Dots: true, Group: e.Group, Points: lists.Map(e.Points, func(p Estimate) Point { return Point{p.X, p.Y} })}
+	return addLine(q, dots)
+}
+
+// slanted is of how many letters names are at most that stand beside each other.
+const slanted = 70
+
+// addNames makes names the ticks of the x axis, aslant if they are long.
+func addNames(q *plot.Plot, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	var ticks []plot.Tick
+	for i, name := range names {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
+	}
+	q.X.Tick.Marker, q.X.Min, q.X.Max = plot.ConstantTicks(ticks), -0.5, float64(len(names))-0.5
+	if lists.Sum(names, func(name string) int { return len(name) }) > slanted {
+		q.X.Tick.Label.Rotation, q.X.Tick.Label.XAlign, q.X.Tick.Label.YAlign = math.Pi/6, draw.XRight, draw.YTop
+	}
 }
 
 // add adds something to the panel and, unless its name is empty, to its legend.

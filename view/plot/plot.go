@@ -8,7 +8,8 @@
 // It can be read from a screen at the end of a room, and by who sees no colors: no text is
 // smaller than 14 px, and lines, dots and marks differ in dashes and shapes too.
 //
-// Read in this order: Figure, Panel, throughput.go (flows, from verdicts), and draw.go for how.
+// Read in this order: Figure, Panel, throughput.go (flows, from verdicts), rows.go (estimates with their
+// intervals, from rows of cases), and draw.go for how.
 //
 // Invariant: the same figure gives the same bytes.
 //
@@ -38,7 +39,22 @@ type Panel struct {
 	Top float64
 	// Bars are rows of bars, the first at the bottom.
 	Bars []Bars
+	// Estimates are points with intervals, and Names those of their x, from 0 on.
+	Estimates []Estimates
+	Names     []string
+	// LogY makes the y axis logarithmic; values are above 0 then.
+	LogY bool
 }
+
+// Estimates are points with intervals of one color and shape.
+type Estimates struct {
+	Name   string // in the legend; may be empty
+	Group  int
+	Points []Estimate
+}
+
+// Estimate is a point with the interval in which its Y is.
+type Estimate struct{ X, Y, Low, High float64 }
 
 // Point is a point of a panel, in the units of the axes.
 type Point struct{ X, Y float64 }

@@ -21,6 +21,7 @@ func TestConnections(t *testing.T) {
 		{Name: "udp"},
 		{Name: "over", NIC: 1, Messages: &host.Messages{Done: 1, Bytes: 10, TimeSum: 1500, TimeMax: 1500, Completion: 1500}},
 	}
+	h2.Received = []host.Received{{}, {Packets: &roce.Received{AccessErrors: 2}}}
 	h1.Counters.RC = host.BadPackets{Malformed: 1, ICRC: 2, UnknownQP: 3000}
 	h2.Sent = []host.Sent{{Name: "lost", Messages: &host.Messages{Failed: true, RequesterCounters: roce.RequesterCounters{Timeouts: 8}}}}
 	ends := []control.Endpoint{{Name: "h1"}, {Name: "h2"}}
@@ -32,8 +33,9 @@ func TestConnections(t *testing.T) {
 ----  ----  ----  -------  --------  -------  -------  ------  ------  -----  ----  --------  ----
 h1    open  eth0  open            2  131,072    1.500   2.000  9500.0  1,234     3         4     7
 h1    over  eth1  done            1       10    0.002   0.002     N/A      0     0         0     0
-h2    lost  eth0  gave up         0        0      N/A   0.000     N/A      0     0         8     0
+h2    lost  eth0  gave up         0        0      N/A     N/A     N/A      0     0         8     0
 No connection of h1 takes: 1 frames that are malformed, 2 with a wrong ICRC, 3,000 of an unknown queue pair.
+Connections that come to h2 have 2 access errors: a key, an address or a length outside of the memory.
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)

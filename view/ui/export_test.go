@@ -1,6 +1,12 @@
 package ui
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// SetPatience sets for how long a client may take nothing, of a server that does not serve yet.
+func (s *Server) SetPatience(d time.Duration) { s.patience = d }
 
 // AwaitNoPage returns when no page is open, or with ctx's error.
 func (s *Stream) AwaitNoPage(ctx context.Context) error {

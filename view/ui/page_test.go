@@ -622,6 +622,13 @@ func serve(t testing.TB, stream *ui.Stream, act func(context.Context, ui.Order) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	begin(t, srv)
+	return srv
+}
+
+// begin lets a server serve until the test ends.
+func begin(t testing.TB, srv *ui.Server) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(ctx) }()
@@ -631,7 +638,6 @@ func serve(t testing.TB, stream *ui.Stream, act func(context.Context, ui.Order) 
 			t.Errorf("the server ended with: %v", err)
 		}
 	})
-	return srv
 }
 
 // TestPageAccessible: what a program can check of accessibility has no fault, in light and in

@@ -51,6 +51,8 @@ type Server struct {
 	files  chan struct{} // has an element for each run that is being made a file of
 	ln     net.Listener
 	http   *http.Server
+	// patience is for how long a client may take nothing.
+	patience time.Duration
 }
 
 // Listen listens at an address. act does what a page orders; nil if nothing can be
@@ -63,6 +65,7 @@ func Listen(addr string, stream *Stream, act func(context.Context, Order) error)
 func ListenShow(addr string, show *Show) (*Server, error) { return listen(addr, &Server{show: show}) }
 
 func listen(addr string, s *Server) (*Server, error) {
+	s.patience = writeTimeout
 	ln, err := net.Listen("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -76,7 +79,7 @@ func listen(addr string, s *Server) (*Server, error) {
 	}
 	s.ln, s.files = ln, make(chan struct{}, filesMax)
 	s.http = &http.Server{
-		Handler: inPieces(metrics.Guard(s.headers(s.paths()), host)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		Handler: s.inPieces(metrics.Guard(s.headers(s.paths()), host)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		IdleTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
 	}
 	return s, nil
@@ -157,16 +160,17 @@ func (s *Server) headers(next http.Handler) http.Handler {
 }
 
 // inPieces sends answers piece by piece, and gives each its time: a client that is slow gets
-// all of a long one, and one that takes nothing holds its connection no longer than writeTimeout.
-func inPieces(next http.Handler) http.Handler {
+// all of a long one, and one that takes nothing holds its connection no longer than s.patience.
+func (s *Server) inPieces(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(&pieces{w, http.NewResponseController(w)}, r)
+		next.ServeHTTP(&pieces{w, http.NewResponseController(w), s.patience}, r)
 	})
 }
 
 type pieces struct {
 	http.ResponseWriter
-	control *http.ResponseController
+	control  *http.ResponseController
+	patience time.Duration
 }
 
 // Unwrap is for http.ResponseController.
@@ -177,7 +181,7 @@ func (p *pieces) WriteHeader(status int) {
 	p.ResponseWriter.WriteHeader(status)
 }
 
-func (p *pieces) begin() { p.control.SetWriteDeadline(time.Now().Add(writeTimeout)) }
+func (p *pieces) begin() { p.control.SetWriteDeadline(time.Now().Add(p.patience)) }
 
 func (p *pieces) Write(b []byte) (n int, err error) {
 	for {

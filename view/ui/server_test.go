@@ -286,52 +286,64 @@ func TestNeverReads(t *testing.T) {
 	s.awaitNoPage("a page that never reads is still there")
 }
 
-// TestFilesNeverRead: clients that ask for the run as a file, or for the page, and take nothing
-// keep a few connections for some time. Only so many files are made at once; the others are told.
+// TestFilesNeverRead: clients that ask for the run as a file and take nothing keep only so many files
+// being made, of which the others are told, and keep a connection only for the server's patience.
 func TestFilesNeverRead(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a client is given ten seconds")
-	}
-	t.Parallel() // it waits most of the time
-	s := newServer(t, 1)
+	stream := new(ui.Stream)
+	stream.Begin(ui.Topology{Title: "test", World: "live"})
 	noise := make([]byte, 6<<20)
 	rand.NewChaCha8([32]byte{}).Read(noise)
-	s.stream.Publish(ui.State{Words: base64.StdEncoding.EncodeToString(noise)}) // which does not get shorter
-	ask := func() {
-		c := s.dial()
-		c.(*net.TCPConn).SetReadBuffer(4096)
-		fmt.Fprintf(c, "GET /run.html HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-		start := make([]byte, len("HTTP/1.1 200"))
-		if _, err := io.ReadFull(c, start); err != nil || string(start) != "HTTP/1.1 200" { // then it is one of the two
-			t.Fatalf("%s, %v", start, err)
-		}
-	}
-	status := func() int {
-		resp, err := http.Get(s.base + "run.html")
+	stream.Publish(ui.State{Words: base64.StdEncoding.EncodeToString(noise)}) // which does not get shorter
+	for _, patience := range []time.Duration{time.Hour, 100 * time.Millisecond} {
+		srv, err := ui.Listen("127.0.0.1:0", stream, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
+		srv.SetPatience(patience)
+		begin(t, srv)
+		s := &server{T: t, stream: stream}
+		s.base, s.token, _ = strings.Cut(srv.URL(), "#token=")
+		for range 2 {
+			s.askAndTakeNothing("run.html")
 		}
-		if resp.StatusCode == http.StatusServiceUnavailable && !strings.Contains(string(text), "2 files are being made") {
-			t.Errorf("%s: want why", text)
-		}
-		return resp.StatusCode
-	}
-	for range 2 {
-		ask()
-	}
-	if got := status(); got != http.StatusServiceUnavailable {
-		t.Fatalf("status %d while two clients take nothing, want 503", got)
-	}
-	for late := time.Now().Add(time.Minute); status() != http.StatusOK; { // until they are hung up on
-		if time.Now().After(late) {
-			t.Fatal("the clients that take nothing are still there after a minute")
+		switch status, text := s.file(); {
+		case patience == time.Hour && (status != http.StatusServiceUnavailable || !strings.Contains(text, "2 files are being made")):
+			t.Errorf("status %d, %q while two clients take nothing, want 503 and why", status, text)
+		case patience < time.Hour:
+			for late := time.Now().Add(time.Minute); status != http.StatusOK; status, _ = s.file() { // until they are hung up on
+				if time.Now().After(late) {
+					t.Fatal("the clients that take nothing are still there after a minute")
+				}
+			}
 		}
 	}
+}
+
+// askAndTakeNothing asks for a file and reads no more than that it is sent.
+func (s *server) askAndTakeNothing(file string) {
+	s.Helper()
+	c := s.dial()
+	c.(*net.TCPConn).SetReadBuffer(4096)
+	fmt.Fprintf(c, "GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", file)
+	start := make([]byte, len("HTTP/1.1 200"))
+	if _, err := io.ReadFull(c, start); err != nil || string(start) != "HTTP/1.1 200" {
+		s.Fatalf("%s, %v", start, err)
+	}
+}
+
+// file asks for the run as a file.
+func (s *server) file() (status int, text string) {
+	s.Helper()
+	resp, err := http.Get(s.base + "run.html")
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil && resp.StatusCode != http.StatusOK {
+		s.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
 }
 
 // order sends an order with these headers.
