@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type LabOptions struct {
 	Pcap    string // directory for a capture of each switch; "" for none
 	Capture string // file for one capture of all nodes, from before the flows start; "" for none
 	Keep    bool   // leaves the lab up
+	Seed    uint32 // by which the run draws; of several runs, the first; 0 is 1
 	// Sharing is how nodes share processes, as far as somebody says.
 	lab.Sharing
 	Replace bool   // removes another lab of the same name first, instead of refusing
@@ -66,7 +68,7 @@ func Lab(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer
 	}()
 	late := unit.Time(0)
 	if opt.Nodes == nil {
-		plan = plan.Drawn(1)
+		plan = plan.Drawn(uint64(cmp.Or(opt.Seed, 1)))
 		if plan, late, err = lab.ScaleHeadroom(ctx, plan, out); err != nil {
 			return nil, err
 		}
@@ -165,7 +167,7 @@ func (opt *LabOptions) up(ctx context.Context, plan *scenario.Plan, out io.Write
 	}
 	desc, err := lab.DescribeHere(plan, lab.Options{
 		Name: opt.Name, Instance: time.Now().Format(time.RFC3339Nano), PcapDir: opt.Pcap,
-		Sharing: opt.Sharing,
+		Sharing: opt.Sharing, Seed: opt.Seed,
 	})
 	if err != nil {
 		return nil, err
@@ -182,15 +184,17 @@ func QuietLab(name string) func(context.Context, *scenario.Plan) (*verdict.Verdi
 	}
 }
 
-// RepeatLab plays a scenario this many times, each in a new lab, and sums up.
+// RepeatLab plays a scenario this many times, each in a new lab and with the next seed, and sums up.
 func RepeatLab(ctx context.Context, plan *scenario.Plan, opt LabOptions, times int, out io.Writer) (*verdict.Summary, error) {
 	var runs []*verdict.Verdict
 	if w := lab.LogWarning(plan); w != "" && lab.Refuse(plan.Scenario) == nil {
 		fmt.Fprintln(out, "warning:", w)
 	}
+	opt.Seed = cmp.Or(opt.Seed, 1)
 	for i := range times {
 		fmt.Fprintf(out, "run %d of %d\n", i+1, times)
-		v, err := Lab(ctx, plan.Drawn(uint64(i)+1), opt, io.Discard)
+		v, err := Lab(ctx, plan, opt, io.Discard)
+		opt.Seed++
 		if err != nil {
 			return nil, err
 		}

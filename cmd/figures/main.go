@@ -25,14 +25,17 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 func drawCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use:   "draw",
+		Use:   "draw [FIGURE...]",
 		Short: "Draw the figures of the documentation",
-		Long: `Simulate the cases of the papers and draw the results: buffer occupancy and pauses over
-time, throughput when a deadlock is broken and when its trigger is handled too, and the
-boundary of routing loops. The same program writes the same files, byte for byte.`,
-		Args: cli.Arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return DrawAll(cmd.Context(), out, os.Stderr)
+		Long: `Simulate the cases of the papers and draw the results, all or those named. The same
+program writes the same files, byte for byte. docs/papers.md holds them against the papers.
+
+Figures:
+` + titles(),
+		Example:   "  figures draw hu-fig3 hu-fig4 --out .",
+		ValidArgs: names(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return Draw(cmd.Context(), args, out, os.Stderr)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "docs/figures", "folder for the files")

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 func TestRefused(t *testing.T) {
 	testkit.Refused(t, "figures", map[string]string{
 		"nonsense":               `^figures: unknown command "nonsense" for "figures"; valid: draw, boundary, scale\n$`,
-		"draw everything":        `^figures: unknown command "everything" for "figures draw"; usage: figures draw `,
+		"draw everything":        `^figures: "everything" is no figure; valid: hu-fig3, .*, boundary\n$`,
 		"draw --out /dev/null":   `^figures: mkdir /dev/null: not a directory\n$`,
 		"scale --detector magic": `^figures: --detector: "magic" is no detector`,
 		"scale everything":       `usage: figures scale `,

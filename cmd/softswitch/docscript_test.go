@@ -249,8 +249,18 @@ func (b *bed) docTree() string {
 			b.Fatal(err)
 		}
 	}
-	for _, dir := range []string{"scenarios", "view", "docs", "scripts"} {
-		if err := os.Symlink(filepath.Join(repo, dir), filepath.Join(tree, dir)); err != nil {
+	entries, err := os.ReadDir(repo)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == "examples": // pages write beside what is there
+			err = os.CopyFS(filepath.Join(tree, name), os.DirFS(filepath.Join(repo, name)))
+		case e.IsDir() && name != "bin" && name != "build" && name[0] != '.', name == "go.mod", name == "go.sum":
+			err = os.Symlink(filepath.Join(repo, name), filepath.Join(tree, name))
+		}
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -279,7 +289,21 @@ func (g *guide) shell(command string) *exec.Cmd {
 	cmd := g.program("sh", "-c", command)
 	cmd.Dir = g.tree
 	cmd.Env = append(cmd.Env, "PATH="+filepath.Join(g.tree, "shims")+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8", "HOME="+g.tree)
+	if variesOf(command).tool == "go" { // what it keeps at home is not to be fetched and built anew
+		cmd.Env = append(cmd.Env, g.goCaches()...)
+	}
 	return cmd
+}
+
+// goCaches are where Go has what it fetched and built.
+func (g *guide) goCaches() []string {
+	g.Helper()
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	dirs := strings.Fields(string(out))
+	if err != nil || len(dirs) != 2 {
+		g.Fatalf("go env: %v: %s", err, out)
+	}
+	return []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1]}
 }
 
 // typed types a command and returns what a terminal would show. A run that was not

@@ -107,6 +107,7 @@ var varying = []varies{
 	{command: typed(`iperf3 -c`), tool: "iperf3", lines: matching(`^\[ +\d\] `)},
 	{command: typed(`iperf3`), tool: "iperf3"},
 
+	{command: typed(`go run `), tool: "go", simulated: true},
 	{command: typed(`python3 `), tool: "python3", simulated: true},
 	{command: typed(`decode wireshark$`), tool: "tshark", simulated: true},
 	{command: typed(`# in another$`), masks: []mask{written}},

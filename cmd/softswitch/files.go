@@ -244,21 +244,45 @@ first difference or the fault is printed); 2 not a recording, or of another vers
 }
 
 func plotCommand() *cobra.Command {
-	var out string
+	var out, page string
+	var axes plot.Axes
 	c := &cobra.Command{
-		Use:   "plot VERDICT.json... --out FILE.svg",
-		Short: "Draw the throughput of flows over time, from verdicts",
+		Use:   "plot VERDICT.json...|ROWS.csv --out FILE.svg",
+		Short: "Draw throughput over time, from verdicts, or estimates, from rows",
 		Long: `Draw the throughput of each flow over time, in one panel for each verdict, as
 "lab run --json" and "sim run --json" print it. Throughputs are normalised: 1 is the
 maximum of the flow in any of the verdicts. Marks show when the first deadlock formed
-and, if no deadlock is left at the end, when the last one ended.`,
+and, if no deadlock is left at the end, when the last one ended.
+
+With --y and --by draw rows of cases, as "sim fuzz --rows" writes them: for each value of
+the column of --by the median of a column of numbers, with the 95 % interval of a
+bootstrap, or the share of rows in which a column is true, or has one of the values of
+COLUMN=VALUE,VALUE, with Wilson's interval. --x divides the rows by a further column; its
+numbers are divided into at most eight bins of about as many rows each. --html writes the
+same figure, with a table of it. What is left out is said on standard error.
+
+Exit status: 0 the figure is drawn; 2 it is not.`,
 		Example: `  softswitch sim run scenarios/itsy-fig5.yaml --response drop --json > drop.json
   softswitch sim run scenarios/itsy-fig5.yaml --response drop+trigger --json > trigger.json
-  softswitch compare plot drop.json trigger.json --out fig5.svg`,
+  softswitch compare plot drop.json trigger.json --out fig5.svg
+  softswitch compare plot rows.csv --y right --by detector --x shape -o right.svg
+  softswitch compare plot rows.csv --y latency_laps --by detector -o latency.svg --html latency.html`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cli.CheckOutputs(args, cli.Output{Flag: "out", File: out}); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.CheckOutputs(args, cli.Output{Flag: "out", File: out}, cli.Output{Flag: "html", File: page}); err != nil {
 				return err
+			}
+			for _, f := range []struct{ flag, with string }{{"by", "y"}, {"x", "y"}, {"html", "y"}, {"y", "by"}} {
+				if err := cli.GoesWith(cmd, f.flag, "--"+f.with, cmd.Flags().Changed(f.with)); err != nil {
+					return err
+				}
+			}
+			var svg bytes.Buffer
+			if axes.Y != "" {
+				if err := plotRows(&svg, args, axes, page); err != nil {
+					return err
+				}
+				return safefile.WriteFile(out, svg.Bytes(), 0o644)
 			}
 			var all []*verdict.Verdict
 			for _, file := range args {
@@ -268,17 +292,53 @@ and, if no deadlock is left at the end, when the last one ended.`,
 				}
 				all = append(all, v)
 			}
-			var svg bytes.Buffer
 			if err := plot.Throughput(all).WriteSVG(&svg); err != nil {
 				return err
 			}
 			return safefile.WriteFile(out, svg.Bytes(), 0o644)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "file for the picture (SVG)")
+	c.Flags().StringVarP(&out, "out", "o", "", "file for the picture (SVG)")
 	c.MarkFlagRequired("out")
 	c.MarkFlagFilename("out", "svg")
+	c.Flags().StringVar(&axes.Y, "y", "", "column of rows to estimate: numbers, true and false, or COLUMN=VALUE,VALUE")
+	c.Flags().StringVar(&axes.By, "by", "", "column of rows whose values are compared")
+	c.Flags().StringVar(&axes.X, "x", "", "column of rows that divides them along the x axis")
+	c.Flags().StringVar(&page, "html", "", "file for the figure of rows, and its table, as a self-contained page")
+	c.MarkFlagFilename("html", "html")
 	return c
+}
+
+// plotRows draws the rows of the one file of args, and writes a page of the figure, unless its name is empty.
+func plotRows(svg *bytes.Buffer, args []string, axes plot.Axes, page string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("compare plot: --y goes with one file of rows, not %d", len(args))
+	}
+	defer cli.Reading(args[0])()
+	f, err := os.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	rows, err := plot.ReadRows(args[0], f)
+	if err != nil {
+		return err
+	}
+	chart, err := rows.Chart(axes)
+	if err != nil {
+		return err
+	}
+	for _, note := range chart.Notes {
+		fmt.Fprintln(os.Stderr, note)
+	}
+	if err := chart.Figure().WriteSVG(svg); err != nil || page == "" {
+		return err
+	}
+	var html bytes.Buffer
+	if err := chart.WriteHTML(&html); err != nil {
+		return err
+	}
+	return safefile.WriteFile(page, html.Bytes(), 0o644)
 }
 
 // readVerdict reads a verdict and refuses one without flows.

@@ -29,7 +29,7 @@ func TestInstall(t *testing.T) {
 	run("install")
 	for _, want := range []string{
 		"bin/softswitch", "share/man/man1/softswitch.1", "share/man/man1/softswitch-lab-run.1",
-		"share/man/man5/softswitch-scenario.5", "share/man/man5/softswitch-switch.5", "share/man/man5/softswitch-host.5",
+		"share/man/man5/softswitch-scenario.5", "share/man/man5/softswitch-switch.5", "share/man/man5/softswitch-host.5", "share/man/man5/softswitch-profile.5",
 		"share/bash-completion/completions/softswitch", "share/zsh/site-functions/_softswitch",
 		"share/fish/vendor_completions.d/softswitch.fish", "share/softswitch/itsy.lua",
 	} {

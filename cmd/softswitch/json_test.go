@@ -24,6 +24,7 @@ clear queue counters
 clear queue watermark
 clear watermarks
 compare plot
+conform probe
 decode wireshark
 import containerlab
 import graphml
@@ -85,6 +86,10 @@ var offline = []struct{ command, args string }{
 	{"sim frames", "--n 1000"},
 	{"validate", "pause"},
 	{"decode", "DIR/pfc.pcap"},
+	{"conform list", ""},
+	{"conform show", "R04"},
+	{"conform self", "--case R01"},
+	{"conform mutants", "--matrix"},
 	{"doctor", ""},
 	{"run replay", "DIR/s1.rec"},
 	{"lab list", ""},
@@ -103,9 +108,10 @@ var onLab = map[string]string{
 // elsewhere are the commands that make a lab of their own, or need one with more in it: which test reads
 // their JSON.
 var elsewhere = map[string]string{
+	"conform judge": "TestConformNoPFC", "conform run": "TestConformLive: conform self --live plays it",
 	"demo": "TestPause: it prints what lab run does", "demo nic": "TestNICDemo", "demo rdma": "TestRDMADemo", "lab attack": "TestAttackedFabric", "lab run": "TestPause",
 	"lab worlds": "none: it takes the time of many runs", "nic show": "TestNICLab",
-	"nic rdma ping": "TestNICRDMA", "nic rdma read": "TestNICRDMA", "nic rdma send": "TestNICRDMA", "nic rdma serve": "TestNICRDMA", "nic rdma write": "TestNICRDMA",
+	"nic rdma ping": "TestNICRDMA", "nic rdma pingpong": "TestNICRDMA", "nic rdma read": "TestNICRDMA", "nic rdma send": "TestNICRDMA", "nic rdma serve": "TestNICRDMA", "nic rdma write": "TestNICRDMA",
 }
 
 // TestJSONEverywhere: every command has --json, and a table of this file, or prints no table.

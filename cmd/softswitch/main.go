@@ -31,7 +31,7 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	c.Args = nil // cobra suggests a command for an unknown name
 	cli.Grouped(c, "start", "Start here", cli.With(labcmd.Demo(), nodecmd.NICDemo("nic"), labcmd.RDMADemo()), learnCommand(), doctorCommand())
 	cli.Grouped(c, "play", "Play", labcmd.Lab(), simcmd.Sim())
-	cli.Grouped(c, "ask", "Ask", cli.With(checkCommand(), taggerCommand()), simcmd.Cause(), cli.With(simcmd.Compare(), plotCommand()), simcmd.Sweep(), simcmd.Campaign())
+	cli.Grouped(c, "ask", "Ask", cli.With(checkCommand(), taggerCommand()), simcmd.Cause(), cli.With(simcmd.Compare(), plotCommand()), simcmd.Sweep(), simcmd.Campaign(), conformCommand())
 	cli.Grouped(c, "run", "Run nodes", cli.With(nodecmd.Run(), replayCommand()), nodecmd.NIC())
 	cli.Grouped(c, "nodes", "Ask nodes", nodecmd.Show(), nodecmd.Clear(), nodecmd.PFCWD(), nodecmd.Auth())
 	cli.Grouped(c, "files", "Files", importCommand(), validateCommand(), cli.With(decodeCommand(), wiresharkCommand("wireshark")))

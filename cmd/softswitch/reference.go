@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"softswitch/conform"
 	"softswitch/internal/safefile"
 	"softswitch/internal/schema"
 	"softswitch/node/config"
@@ -34,7 +35,7 @@ type described struct {
 // readFormats reads the formats of files that users write, from the types in source and the comments on
 // them.
 func readFormats(source string) ([]described, error) {
-	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario", "host")
+	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario", "host", "conform")
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +43,7 @@ func readFormats(source string) ([]described, error) {
 		{format: scenario.Format(load.Known()), name: "scenario", reference: "docs/scenarios.md"},
 		{format: config.SwitchFormat(), name: "switch", reference: "docs/configuration.md"},
 		{format: config.HostFormat(), name: "host", reference: "docs/configuration.md"},
+		{format: conform.Format(), name: "profile", reference: "docs/conform.md"},
 	}
 	for i := range formats {
 		formats[i].read = schema.Read(formats[i].format, comments)
@@ -55,13 +57,14 @@ func readFormats(source string) ([]described, error) {
 //
 //	scenario, node/config, oracle/verdict --> internal/schema --> docs/schema, docs/*.md, topics/*.txt
 //	scenario/importer                                       --> docs/imports.md
+//	conform                                                 --> docs/conform.md: cases, and a format as above
 func referenceFiles(source string) ([]referenceFile, error) {
 	formats, err := readFormats(source)
 	if err != nil {
 		return nil, err
 	}
 	var files []referenceFile
-	references := map[string][]byte{}
+	references := map[string][]byte{"docs/conform.md": []byte(conform.Markdown(conform.Cases()) + "\n")}
 	for _, f := range formats {
 		files = append(
 			files, referenceFile{"docs/schema/" + f.name + ".json", f.read.JSON(f.format.Title)},
@@ -71,7 +74,7 @@ func referenceFiles(source string) ([]referenceFile, error) {
 	}
 	files = append(files, referenceFile{"docs/schema/verdict.json", verdict.Schema()})
 	references["docs/imports.md"] = []byte(importer.Reference())
-	for _, path := range []string{"docs/scenarios.md", "docs/configuration.md", "docs/imports.md"} {
+	for _, path := range []string{"docs/scenarios.md", "docs/configuration.md", "docs/imports.md", "docs/conform.md"} {
 		old, err := os.ReadFile(filepath.Join(source, path))
 		if err != nil {
 			return nil, err

@@ -26,6 +26,7 @@ func topics() []topic {
 		{"scenario", scenarioTopic},
 		{"switch", fileTopic("switch")},
 		{"host", fileTopic("host")},
+		{"profile", fileTopic("profile")},
 		{"detectors", detectorsTopic},
 		{"responses", responsesTopic},
 		{"filters", filtersTopic},

@@ -54,6 +54,7 @@ func TestTopics(t *testing.T) {
 		"scenario":  append(scenarios.Offered(), "  static_th  (0 to 1073741824; default 36864)\n", "\nTOPOLOGY.RING\n"),
 		"switch":    {"  detector  (", "\nSWITCH\n"[1:], "\nPORTS[]\n"},
 		"host":      {"\nHOST\n"[1:], "  port  ("},
+		"profile":   {"\nPROFILE\n"[1:], "  lossless  ("},
 		"detectors": detectors, "responses": responses, "filters": filters,
 	}
 	help := helpOf(t)
@@ -118,7 +119,7 @@ func TestManual(t *testing.T) {
 	if sweep, err := os.ReadFile(filepath.Join(dir, "softswitch-sweep.1")); err != nil || !strings.Contains(string(sweep), "latency_ns") {
 		t.Errorf("softswitch-sweep.1 has no list of columns: %v", err)
 	}
-	if sections[".5"] != 3 {
+	if sections[".5"] != 4 {
 		t.Errorf("pages by section: %v", sections)
 	}
 	if top, err := os.ReadFile(filepath.Join(dir, "softswitch.1")); err != nil || !strings.Contains(string(top), `\fB--version\fP`) {

@@ -172,6 +172,60 @@ func TestGuestsLose(t *testing.T) {
 	}
 }
 
+// TestGuestFlows: flows with a handshake are clients and servers of unmodified programs in a guest, of each
+// operation, by TCP and by rdma_cm.
+func TestGuestFlows(t *testing.T) {
+	testkit.LongOnly(t)
+	b := newBigBed(t)
+	b.needGuests()
+	b.must("deploy", "-t", "testdata/programs.yaml")
+	b.mustVM("start")
+	for i, c := range flowCells {
+		argv := []string{"h1", c.program, "-x", "1", "--tclass=104", "-u", "20", "-s", "65536", "-n", "20"}
+		if c.cm {
+			argv = append(argv, "-R", "--tos=104")
+		}
+		if c.client {
+			argv = append(argv, fmt.Sprintf("10.100.0.%d", i+3))
+		} else {
+			b.must("start", c.host)
+		}
+		b.mustVM("exec", argv...)
+		if !c.client {
+			b.await(c.flow+" is over", func() bool { return b.nicShow()[c.host].Sent[0].Messages.Completion > 0 })
+		}
+		b.wantFlow(c)
+	}
+	b.must("destroy")
+	b.wantNothing()
+}
+
+// TestGuestPingPong: ibv_rc_pingpong in a guest is the client and the server of nic rdma.
+func TestGuestPingPong(t *testing.T) {
+	testkit.LongOnly(t)
+	b := newBigBed(t)
+	b.needGuests()
+	b.must("deploy", "-t", "../../scenarios/nic/two-switches.yaml")
+	b.mustVM("start", "h1")
+	ours := func(words ...string) *exec.Cmd {
+		return b.command(append([]string{"lab", "exec", "--name", b.name, "h2", "softswitch", "nic", "rdma"}, append(words, "--messages", "20")...)...)
+	}
+	server := b.start(ours("serve"))
+	server.await("waiting for")
+	b.mustVM("exec", "h1", "ibv_rc_pingpong", "-g", "1", "-n", "20", "10.100.1.2")
+	if r := server.end(); r.code != 0 {
+		t.Errorf("our server: exit status %d", r.code)
+	}
+	program := b.start(b.vmCommand("exec", "h1", "ibv_rc_pingpong", "-g", "1", "-n", "20"))
+	b.mustVM("exec", "h1", "sh", "-c", "until grep -q ':4853 .* 0A ' /proc/net/tcp /proc/net/tcp6; do usleep 50000; done")
+	if r := b.run(ours("pingpong", "10.100.0.2")); r.code != 0 {
+		t.Errorf("our client: exit status %d", r.code)
+	}
+	if r := program.end(); r.code != 0 {
+		t.Errorf("the program as a server: exit status %d", r.code)
+	}
+}
+
 // TestRDMADemo: a ring of real RDMA programs locks, nothing moves, it is cured, and all programs end with 0.
 func TestRDMADemo(t *testing.T) {
 	testkit.LongOnly(t)
@@ -224,6 +278,37 @@ func TestGuestsAtAnyMoment(t *testing.T) {
 			}
 			b.must("destroy")
 			run.end() // as the guests are gone it ends, whatever it said
+			b.wantNothing()
+		}) {
+			t.Errorf("seed %d", seed)
+		}
+	}
+}
+
+// TestRDMADemoAtAnyMoment: at whatever moment `demo rdma` is interrupted, it removes its lab with the guests;
+// when it is killed, `lab destroy` does.
+func TestRDMADemoAtAnyMoment(t *testing.T) {
+	testkit.LongOnly(t)
+	first := newBigBed(t)
+	first.needGuests()
+	seed := testkit.Seed(t)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for n := range 20 {
+		sig := []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM}[rng.IntN(3)]
+		at := time.Duration(rng.IntN(20_000)) * time.Millisecond // guests boot in half of it
+		if !t.Run(fmt.Sprintf("%d: after %v %v", n, at, sig), func(t *testing.T) {
+			b := makeBed(t)
+			run := b.start(b.command("demo", "rdma", "--name", b.name))
+			time.Sleep(at) // the moment; no event is meant
+			run.signal(sig)
+			said := run.end().stdout
+			if sig == syscall.SIGKILL {
+				if r := b.lab("destroy"); r.code != 0 {
+					t.Errorf("destroy: exit status %d: %s", r.code, r.stderr)
+				}
+			} else if said != "" && !strings.Contains(said, "interrupted") { // one that said nothing had not begun
+				t.Errorf("it says nothing of the interrupt: %s", said)
+			}
 			b.wantNothing()
 		}) {
 			t.Errorf("seed %d", seed)

@@ -54,6 +54,9 @@ func command(more ...string) []string {
 const (
 	drainTime = 500 * time.Millisecond
 	stuckTime = 3 * time.Second
+	// hungTime without a lossless frame, and without a declaration or after the cure, is the end of the
+	// demonstration: what has not ended by then hangs.
+	hungTime = 60 * time.Second
 )
 
 // Options are the settings of a demonstration.
@@ -77,6 +80,7 @@ func (d *Demo) MarshalJSON() ([]byte, error) { return json.Marshal(d.Result) }
 type Result struct {
 	OK       bool      `json:"ok"`
 	Reasons  []string  `json:"reasons"` // why it went wrong
+	Hung     bool      `json:"hung"`    // the programs were ended, as nothing moved and nothing was to change that
 	Invalid  string    `json:"invalid"` // why the run proves nothing
 	Programs []Program `json:"programs"`
 	// Declarer is the switch that declared the deadlock first, and StuckTime for how long it lasted.
@@ -93,7 +97,7 @@ type Result struct {
 type Program struct {
 	From string `json:"from_host"`
 	To   string `json:"to_host"`
-	// Status and PeerStatus are the exit statuses at both ends.
+	// Status and PeerStatus are the exit statuses at both ends, -1 of one that has not ended by itself.
 	Status     int `json:"exit_status"`
 	PeerStatus int `json:"peer_exit_status"`
 	// Said is the last line of what it said.
@@ -141,8 +145,8 @@ func Play(ctx context.Context, opt Options, out io.Writer) (_ *Demo, err error) 
 }
 
 // run runs the programs, waits for the deadlock, watches it, and has it cured.
-func (d *Demo) run(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
+func (d *Demo) run(whole context.Context) error {
+	ctx, stop := context.WithCancel(whole)
 	defer stop()
 	programs := make([]Program, len(d.Hosts))
 	d.Result.Programs = programs
@@ -151,10 +155,12 @@ func (d *Demo) run(ctx context.Context) error {
 	defer left(nil)
 	for i := range d.Hosts {
 		peer := (i + len(d.Hosts) - 1) % len(d.Hosts)
-		programs[i] = Program{From: d.Hosts[i].Name, To: d.Hosts[peer].Name}
+		programs[i] = Program{From: d.Hosts[i].Name, To: d.Hosts[peer].Name, Status: -1, PeerStatus: -1}
 		servers.Go(func() error {
 			status, err := guest.Exec(ctx, d.State, d.Hosts[peer], command(), io.Discard)
-			programs[i].PeerStatus = status
+			if err == nil {
+				programs[i].PeerStatus = status
+			}
 			left(cmp.Or(err, fmt.Errorf("%s in %s ended with exit status %d before anybody connected", program, d.Hosts[peer].Name, status)))
 			return err
 		})
@@ -169,9 +175,12 @@ func (d *Demo) run(ctx context.Context) error {
 	for i := range programs {
 		p := &programs[i]
 		to := d.Plan.Hosts[(i+len(d.Hosts)-1)%len(d.Hosts)].Address.IP.String()
-		clients.Go(func() (err error) {
+		clients.Go(func() error {
 			var said bytes.Buffer
-			p.Status, err = guest.Exec(ctx, d.State, d.Hosts[i], command(to), &said)
+			status, err := guest.Exec(ctx, d.State, d.Hosts[i], command(to), &said)
+			if err == nil {
+				p.Status = status
+			}
 			lines := strings.Split(strings.TrimRight(said.String(), "-\n"), "\n")
 			p.Said = lines[len(lines)-1]
 			return err
@@ -179,32 +188,55 @@ func (d *Demo) run(ctx context.Context) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- errors.Join(clients.Wait(), servers.Wait()) }()
-	if locked, err := d.lock(ctx, ended); err != nil {
-		return err
-	} else if locked {
-		if err := d.cure(ctx, ended); err != nil {
-			return err
-		}
+	locked, err := d.lock(ctx, ended)
+	if locked {
+		err = d.cure(ctx, ended)
 	}
-	return d.judge(ctx)
+	if errors.Is(err, errHung) {
+		d.Result.Hung = true
+		stop()
+		<-ended // what it says is that they were ended
+		err = nil
+	}
+	return errors.Join(err, d.judge(whole))
 }
 
+// errHung is that nothing has moved for hungTime.
+var errHung = errors.New("the programs hang")
+
 // lock waits until a switch declares a deadlock, and reports whether one did before the programs ended.
-func (d *Demo) lock(ctx context.Context, ended <-chan error) (bool, error) {
-	for {
+func (d *Demo) lock(ctx context.Context, ended <-chan error) (locked bool, err error) {
+	err = d.until(ctx, ended, func() (bool, error) {
 		all, err := control.AskByName(ctx, d.Switches, client.Deadlocks)
-		if err != nil {
-			return false, err
-		}
 		for _, e := range d.Switches {
 			if all[e.Name].Declared > 0 {
-				d.Result.Declarer = e.Name
-				return true, nil
+				d.Result.Declarer, locked = e.Name, true
 			}
+		}
+		return locked, err
+	})
+	return locked, err
+}
+
+// until waits until done reports true or the programs have ended. It returns errHung if neither comes and no
+// lossless frame moves.
+func (d *Demo) until(ctx context.Context, ended <-chan error, done func() (bool, error)) error {
+	moved, since := uint64(0), time.Now()
+	for {
+		if ok, err := done(); ok || err != nil {
+			return err
+		}
+		switch now, err := d.moved(ctx); {
+		case err != nil:
+			return err
+		case now != moved:
+			moved, since = now, time.Now()
+		case time.Since(since) > hungTime:
+			return errHung
 		}
 		select {
 		case err := <-ended:
-			return false, err
+			return err
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -237,7 +269,7 @@ func (d *Demo) cure(ctx context.Context, ended <-chan error) error {
 	if err := lab.OrdersTo(d.State).Respond(ctx, "cure"); err != nil {
 		return err
 	}
-	return <-ended
+	return d.until(ctx, ended, func() (bool, error) { return false, nil })
 }
 
 // moved is how many lossless frames the switches have sent.
@@ -290,7 +322,12 @@ func (r *Result) conclude(lasts bool) {
 			r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
 		}
 	}
-	unless(r.Declarer != "", "the programs ended, and no switch declared a deadlock")
+	what := "ended"
+	if r.Hung {
+		what = fmt.Sprintf("hang, as nothing moved for %v,", hungTime)
+		unless(r.Declarer == "", "after the cure the programs %s and were ended", what)
+	}
+	unless(r.Declarer != "", "the ring did not lock: the programs %s and no switch declared a deadlock", what)
 	unless(r.Moved == 0, "while it was locked, %s left the switches", unit.Count(r.Moved, "lossless frame"))
 	unless(!lasts, "a deadlock lasts")
 	unless(r.Fabric == 0, "lost in the fabric, beside what the cure dropped: %s", unit.Count(r.Fabric, "frame"))
@@ -306,7 +343,11 @@ func (d *Demo) WriteText(w io.Writer) error {
 	if err := show.NICs(w, d.NICs, d.Switches, d.Stats); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\ndeadlock: declared by %s, over after %s ms; the cure dropped %s\n", cmp.Or(r.Declarer, "nobody"), show.Milliseconds(r.StuckTime), unit.Count(r.Dropped, "frame"))
+	if r.Declarer == "" {
+		fmt.Fprintln(w, "\ndeadlock: none was declared")
+	} else {
+		fmt.Fprintf(w, "\ndeadlock: declared by %s, over after %s ms; the cure dropped %s\n", r.Declarer, show.Milliseconds(r.StuckTime), unit.Count(r.Dropped, "frame"))
+	}
 	fmt.Fprintf(w, "programs: %s of 64 KiB each, which are %s packets\n", unit.Count(messages, "message"), show.Thousands(uint64(messages*64)))
 	for _, p := range r.Programs {
 		fmt.Fprintf(w, "          %s from %s to %s: exit status %d, and %d at the far end\n", program, p.From, p.To, p.Status, p.PeerStatus)

@@ -13,7 +13,9 @@ func TestVerdict(t *testing.T) {
 		change func(*Result)
 	}{
 		{"", false, func(*Result) {}},
-		{"the programs ended, and no switch declared a deadlock", false, func(r *Result) { r.Declarer = "" }},
+		{"the ring did not lock: the programs ended and no switch declared a deadlock", false, func(r *Result) { r.Declarer = "" }},
+		{"the ring did not lock: the programs hang, as nothing moved for 1m0s, and no switch declared a deadlock", false, func(r *Result) { r.Declarer, r.Hung = "", true }},
+		{"after the cure the programs hang, as nothing moved for 1m0s, and were ended", false, func(r *Result) { r.Hung = true }},
 		{"while it was locked, 1 lossless frame left the switches", false, func(r *Result) { r.Moved = 1 }},
 		{"a deadlock lasts", true, func(*Result) {}},
 		{"lost in the fabric, beside what the cure dropped: 2 frames", false, func(r *Result) { r.Fabric = 2 }},

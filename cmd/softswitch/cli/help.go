@@ -21,7 +21,7 @@ func mapHelp(program *cobra.Command, topics []string) {
 		}
 		writeMap(c.OutOrStdout(), c)
 		if c == program && len(topics) > 0 {
-			fmt.Fprintf(c.OutOrStdout(), "More: %s help COMMAND|%s\n", c.Name(), strings.Join(topics, "|"))
+			fmt.Fprintf(c.OutOrStdout(), "More: help COMMAND|%s\n", strings.Join(topics, "|"))
 			return
 		}
 		fmt.Fprintf(c.OutOrStdout(), "`%s COMMAND --help` says more about a command.\n", c.CommandPath())
@@ -64,7 +64,7 @@ func writeMap(out io.Writer, c *cobra.Command) {
 	}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" {
+		if f.Name != "help" && f.Name != "version" { // which everybody knows
 			flags.AddFlag(f)
 		}
 	})

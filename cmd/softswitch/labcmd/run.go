@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 
@@ -47,6 +48,10 @@ If links are faster than processes can forward, slow the scenario down: "--slow 
 40 Gbit/s into 100 Mbit/s and 5 ms into 2 s. A scenario that a live lab cannot play is
 refused with the reason.
 
+Starts, rates and delays with a spread (start: 500ms±1ms), and the impairments of links,
+are drawn by --seed, as "sim run --seed" draws them; --repeat takes the seeds that follow.
+The verdict says what was drawn.
+
 With --attach the scenario is played on nodes that another tool built and has just
 started; FILE lists them, as for "lab attach". The nodes are left running.
 
@@ -62,6 +67,9 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 			}
 			if err := cli.CheckOutputs(slices.Concat(args, []string{opt.attach}), cli.Output{Flag: "html", File: opt.HTML}); err != nil {
 				return err
+			}
+			if opt.Seed < 1 {
+				return fmt.Errorf("--seed: %d; valid: 1 to %d", opt.Seed, math.MaxUint32)
 			}
 			if opt.attach != "" {
 				return opt.playAttached(cmd, args)
@@ -79,6 +87,7 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 	c.MarkFlagFilename("attach", "yaml", "yml")
 	c.Flags().BoolVar(&opt.Keep, "keep", false, "leave the lab up afterwards")
 	c.Flags().IntVar(&opt.repeat, "repeat", 1, "number of times to play it, each in a new lab, with a summary at the end")
+	c.Flags().Uint32Var(&opt.Seed, "seed", 1, "seed of what the run draws, of the first one with --repeat, 1 or above")
 	return c
 }
 
@@ -128,7 +137,7 @@ func (opt *playOptions) playAttached(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("lab run: both %s and --attach %s, whose scenario is played", args[0], opt.attach)
 	}
-	for _, flag := range []string{"detector", "response", "slow", "set", "log-limit", "repeat", "pcap", "capture", "rootless", "nodes-per-process", "poll"} {
+	for _, flag := range []string{"detector", "response", "slow", "set", "log-limit", "repeat", "seed", "pcap", "capture", "rootless", "nodes-per-process", "poll"} {
 		if cmd.Flags().Changed(flag) {
 			return fmt.Errorf("lab run: --%s is for a lab that is built for the run, not for --attach", flag)
 		}

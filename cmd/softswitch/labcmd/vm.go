@@ -63,7 +63,7 @@ Needs QEMU: apt-get install --no-install-recommends qemu-system-x86.`,
 		Example:           "  sudo softswitch lab vm start\n  sudo softswitch lab vm start h1 h2",
 		ValidArgsFunction: cli.Offer(name, cli.NICNames),
 		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			hosts, err := lab.PickNICs(st, args)
+			hosts, err := lab.PickForGuests(st, args)
 			if err != nil {
 				return err
 			}

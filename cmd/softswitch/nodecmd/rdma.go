@@ -21,10 +21,10 @@ import (
 func nicRDMA() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "rdma",
-		Short: "Exchange RDMA with verbs programs: perftest and rping",
+		Short: "Exchange RDMA with verbs programs: perftest, ibv_rc_pingpong, rping",
 		Long: `Be the other end of programs of verbs that run unmodified on a machine with an RDMA NIC or with
-Linux's rdma_rxe: of ib_write_bw, ib_send_bw and ib_read_bw, which begin over TCP, and of rping, which
-begins with rdma_cm. Packets leave and arrive by the kernel's interfaces. For pauses to be heeded, the
+Linux's rdma_rxe: of ib_write_bw, ib_send_bw, ib_read_bw and ibv_rc_pingpong, which begin over TCP, and
+of rping, which begins with rdma_cm. Packets leave and arrive by the kernel's interfaces. For pauses to be heeded, the
 interface has to be that of "softswitch nic", as those of the hosts that a scenario lists under "nics".`,
 	},
 		rdmaServe(),
@@ -32,6 +32,7 @@ interface has to be that of "softswitch nic", as those of the hosts that a scena
 		rdmaRun(verbs.Send, "send", "ib_send_bw", " and --iters, the number of messages"),
 		rdmaRun(verbs.Read, "read", "ib_read_bw", ""),
 		rdmaPing(),
+		rdmaPingPong(),
 	)
 }
 
@@ -99,12 +100,14 @@ func (f *rdmaFlags) with(do func(*rdma.Port) (*rdma.Test, error)) (cli.Finding, 
 
 func rdmaServe() *cobra.Command {
 	var f rdmaFlags
+	var turns int
 	c := cli.Printed(&cobra.Command{
 		Use:   "serve",
-		Short: "Wait for a client of perftest or rping, and serve its test",
+		Short: "Wait for a client of perftest, ibv_rc_pingpong or rping, and serve its test",
 		Long: fmt.Sprintf(`Wait for the client that comes first, serve its test, and print what each queue pair counted: an
 ib_write_bw, ib_send_bw or ib_read_bw with reliable connections, by TCP or, with its option -R, by rdma_cm
-on port %d, or an rping on rdma_cm's port %d. Tests in both directions at once (-b) are not served.
+on port %d, an ibv_rc_pingpong on that port of TCP, which says nothing of its --messages (-n), or an rping
+on rdma_cm's port %d. Tests in both directions at once (-b) are not served.
 
 Where the wire is slower than this machine, give its --rate: nothing slows what answers READs, and the
 queue of a NIC drops what it cannot hold. Lost is packets that are missing between two that came one
@@ -113,13 +116,17 @@ after the other, each time that they were sent.`, ibperf.Port, rdma.RpingPort),
   sudo softswitch lab exec h1 softswitch nic rdma serve --json`,
 		Args: cli.Arguments(cobra.NoArgs),
 	}, "print the counters as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
+		if turns < 1 {
+			return nil, fmt.Errorf("rdma: --messages %d; valid: 1 or more", turns)
+		}
 		return f.with(func(p *rdma.Port) (*rdma.Test, error) {
-			return p.Serve(cmd.Context(), func() {
-				fmt.Fprintf(os.Stderr, "waiting for perftest on TCP port %d, rping on rdma_cm port %d\n", ibperf.Port, rdma.RpingPort)
+			return p.Serve(cmd.Context(), turns, func() {
+				fmt.Fprintf(os.Stderr, "waiting for perftest or ibv_rc_pingpong on TCP port %d, rping on rdma_cm port %d\n", ibperf.Port, rdma.RpingPort)
 			})
 		})
 	})
 	f.addPackets(c)
+	c.Flags().IntVar(&turns, "messages", ibperf.PingPongMessages, "number of messages of an ibv_rc_pingpong")
 	return c
 }
 
@@ -145,6 +152,17 @@ func rdmaPing() *cobra.Command {
 reads data here and writes it back, and it is compared. The server has to be given the same -S size.`,
 		Example: "  sudo softswitch nic rdma ping 10.0.0.1 --messages 20",
 	}, verbs.Send, rdma.RpingPort, 64, 10, 1<<16-1, (*rdma.Port).RunRping)
+}
+
+func rdmaPingPong() *cobra.Command {
+	var f rdmaFlags
+	return f.client(&cobra.Command{
+		Use:   "pingpong ADDRESS",
+		Short: "Be the client of an ibv_rc_pingpong",
+		Long: `Be the client of an ibv_rc_pingpong that waits at an IPv4 address: in each turn a SEND goes there and
+one comes back. The server has to be given the same -s size and -n messages; its -m is 1024, as it is by default.`,
+		Example: "  sudo softswitch nic rdma pingpong 10.0.0.1 --messages 200",
+	}, verbs.Send, ibperf.Port, ibperf.PingPongSize, ibperf.PingPongMessages, 8<<20, (*rdma.Port).RunPingPong)
 }
 
 // client makes c a command that runs a test with the server at its argument.

@@ -33,8 +33,8 @@ func Compare() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "Play scenarios against systems, side by side",
-		Long: `Play every scenario against every system (a detector, a response or a prevention), and
-print an outcome for each pair and a sum for each system. By default this plays every
+		Long: `Play every scenario against every system (a detector, a response, a prevention, or no
+PFC), and print an outcome for each pair and a sum for each system. By default this plays every
 scenario file that comes with softswitch and has no prevention of its own; live, only those
 on the fat-tree. --scenarios also takes your own files.
 
@@ -56,6 +56,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
   softswitch compare --html comparison.html --replays   # about 30 s
   softswitch compare --scenarios hu-fig4,shpiner-fig4 --systems none,itsy+drop,watchdog --runs 10
   softswitch compare --scenarios my.yaml --systems itsy,itsy+cure
+  softswitch compare --scenarios my.yaml --systems rc,no-pfc-gbn,no-pfc-selective   # what PFC costs, and what it saves
   sudo softswitch compare --world live --systems itsy+bubble+trigger --json   # about 1 min`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -98,7 +99,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	}
 	c.Flags().StringVar(&opt.World, "world", "sim", "where to play: sim or live")
 	c.Flags().StringSliceVar(&opt.Scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4, or files, such as my.yaml (default all)")
-	c.Flags().StringSliceVar(&opt.Systems, "systems", nil, "systems by name, such as itsy+drop: a detector, one with a response, or a prevention (default all but variants)")
+	c.Flags().StringSliceVar(&opt.Systems, "systems", nil, "systems by name, such as itsy+drop: a detector, one with a response, a prevention, or no-pfc-selective (default all but variants)")
 	c.Flags().IntVar(&opt.Runs, "runs", 1, "runs of each pair")
 	c.Flags().Int64Var(&opt.From, "seed-from", 1, "first seed of --runs, 0 or above")
 	c.Flags().BoolVar(&opt.json, "json", false, "print every row as JSON")
@@ -134,9 +135,9 @@ func comparisonFlags(c *cobra.Command, opt *mergeOptions) {
 	c.MarkFlagFilename("markdown", "md")
 }
 
-// keepApart refuses output files of a comparison that would overwrite an input.
+// keepApart refuses output files that would overwrite an input.
 func (opt *mergeOptions) keepApart(read []string) error {
-	return cli.CheckOutputs(read, cli.Output{Flag: "html", File: opt.html, MakesDir: true}, cli.Output{Flag: "markdown", File: opt.markdown, MakesDir: true})
+	return cli.CheckOutputs(read, cli.Output{Flag: "html", File: opt.html, MakesDir: true}, cli.Output{Flag: "markdown", File: opt.markdown, MakesDir: true}, cli.Output{Flag: "rows", File: opt.rows})
 }
 
 // printComparison writes the files of a comparison and prints it. The error lists the pairs that

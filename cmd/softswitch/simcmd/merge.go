@@ -25,8 +25,8 @@ func shardFlag(c *cobra.Command, p *shard.Part, what string) {
 
 // mergeOptions are the options for printing merged shards.
 type mergeOptions struct {
-	json           bool
-	html, markdown string
+	json                 bool
+	html, markdown, rows string
 }
 
 // merges maps a command that plays shards to the function that merges them and prints the whole run.
@@ -34,6 +34,9 @@ var merges = map[string]func(*shard.Whole, *mergeOptions) error{
 	fuzz.Command: func(w *shard.Whole, opt *mergeOptions) error {
 		r, err := fuzz.Merge(w)
 		if err != nil {
+			return err
+		}
+		if err := writeRows(r, opt.rows); err != nil {
 			return err
 		}
 		return cli.PrintJudged(r, r.Clean(), opt.json)
@@ -78,6 +81,7 @@ all of one run.`,
 	}
 	c.Flags().BoolVar(&opt.json, "json", false, "print JSON; a sweep is printed in the format of its shards")
 	comparisonFlags(c, &opt)
+	rowsFlag(c, &opt.rows)
 	return c
 }
 
@@ -113,9 +117,9 @@ func merge(files []string, opt *mergeOptions) error {
 	if print == nil {
 		return fmt.Errorf("merge: %s: command %q; valid: %s", files[0], w.Command, strings.Join(slices.Sorted(maps.Keys(merges)), ", "))
 	}
-	for _, f := range []struct{ flag, file string }{{"html", opt.html}, {"markdown", opt.markdown}} {
-		if f.file != "" && w.Command != compare.Command {
-			return fmt.Errorf("merge: --%s %s: the shards are of %q; valid with those of %q", f.flag, f.file, w.Command, compare.Command)
+	for _, f := range []struct{ flag, file, with string }{{"html", opt.html, compare.Command}, {"markdown", opt.markdown, compare.Command}, {"rows", opt.rows, fuzz.Command}} {
+		if f.file != "" && w.Command != f.with {
+			return fmt.Errorf("merge: --%s %s: the shards are of %q; valid with those of %q", f.flag, f.file, w.Command, f.with)
 		}
 	}
 	return print(w, opt)

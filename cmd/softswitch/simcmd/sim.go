@@ -15,6 +15,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/safefile"
 	"softswitch/oracle/verdict"
 	"softswitch/play"
 	"softswitch/play/rates"
@@ -55,8 +56,8 @@ value removes the key. An index one past the end of a list adds an entry. --dete
 --response apply after --set.
 
 --repeat N plays the scenario with the seeds S to S+N-1 of --seed-from S, on all
-processors, and summarises as "lab run --repeat" does. For several values of a key use
-"softswitch sweep".
+processors, and summarises as "lab run --repeat" does. A scenario that draws nothing is
+played once. For several values of a key use "softswitch sweep".
 
 Exit status: 0 the scenario's expectation is met, in every run; 1 not; 2 it could not be
 played.`,
@@ -163,11 +164,11 @@ A frame-hop is the arrival of a frame at a node. The simulator uses one processo
 func simFuzz() *cobra.Command {
 	r := fuzz.Run{Progress: os.Stderr}
 	var seed int64
-	var detector string
+	var detector, rows string
 	var responses []string
 	c := cli.Printed(&cobra.Command{
 		Use:   "fuzz",
-		Short: "Test a detector against the oracle on random fabrics",
+		Short: "Test detectors against the oracle on random fabrics",
 		Long: `Play random scenarios in virtual time, most of them built to deadlock, and compare the
 declarations of the detector with the truth of the oracle. Seed, case number and mode
 determine a case.
@@ -182,6 +183,16 @@ warning; "truth-static", "truth-offset", "truth-jumbo", "truth-dynamic", "truth-
 "truth-sonic", "truth-cells" and "truth-built" compare the oracle, and the detector, with
 the frames that never move again.
 
+In modes usual, loss, expiry, jumbo, rdma, long and built several detectors, separated by
+commas, play the same cases, and each is compared with the first: cases in which only one
+of them is right (McNemar's exact test), and the ratio of their latencies (a bootstrap of
+its median). A case is right if every deadlock that had to be declared was, and nothing was
+declared falsely or prematurely. Failed cases are not written then. --rows FILE writes a
+row of each case and detector as CSV, with these columns:
+` + wrapped(fuzz.RowKeys()) + `.
+With --shard the rows are in the shard instead, and "campaign merge --rows" writes them.
+"softswitch compare plot" draws rows.
+
 Mode "cause" plants a cause: it slows the flows of a fabric until there is no deadlock,
 then adds one disturbance that causes a deadlock, or two, or, as a control, none. The named
 cause is compared with the planted one. The run is also repeated with the named cause
@@ -192,7 +203,8 @@ planted. Both take several detectors, separated by commas.
 
 Mode "response" plays the deadlocks of mode usual, with flows that never stop, with each
 response of --response, with and without reserve to lend. It counts deadlocks that come
-back, and the cost to flows without which the deadlock would form all the same.
+back, and the cost to flows without which the deadlock would form all the same. --rows
+writes a row of each deadlock and response, and pairs each response with the first.
 
 Mode "clocks" puts the nodes of a case on two to four clocks, which are hours apart, drift
 and may step, and compares the oracle's result with its result by one clock: it counts
@@ -254,15 +266,32 @@ not be played.`,
 		if r.Responses, err = respond.Choose(cli.Named(cmd, "response", responses)); err != nil {
 			return nil, fmt.Errorf("--%w", err)
 		}
+		r.Rows = rows != ""
 		if err := r.Check(); err != nil {
 			return nil, err
 		}
 		if err := cli.GoesWith(cmd, "response", "--mode response", r.Mode == fuzz.Response); err != nil {
 			return nil, err
 		}
+		for _, flag := range []string{"out", "shrink"} {
+			if err := cli.GoesWith(cmd, flag, "one detector and without --rows", !r.Paired()); err != nil {
+				return nil, err
+			}
+		}
+		whole := r.Part.Whole()
+		if whole {
+			if err := cli.CheckOutputs(nil, cli.Output{Flag: "rows", File: rows}); err != nil {
+				return nil, err
+			}
+		}
 		report, err := r.Play(cmd.Context())
 		if err != nil {
 			return nil, err
+		}
+		if whole {
+			if err := writeRows(report, rows); err != nil {
+				return nil, err
+			}
 		}
 		return cli.Judged(report, report.Clean())
 	})
@@ -272,6 +301,7 @@ not be played.`,
 	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "kind of test: "+fuzz.ModeNames())
 	c.Flags().StringSliceVar(&responses, "response", []string{"cure", "drop+trigger", "drop", "none"}, "responses that mode response compares: "+strings.Join(respond.Names(), ", "))
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
+	rowsFlag(c, &rows)
 	c.Flags().StringVar(&r.Out, "out", filepath.Join("build", "fuzz"), "directory for failures")
 	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")
 	shardFlag(c, &r.Part, "cases")
@@ -279,6 +309,51 @@ not be played.`,
 	c.MarkFlagDirname("out")
 	return c
 }
+
+// rowsFlag adds the flag --rows, the file for the rows of random cases.
+func rowsFlag(c *cobra.Command, rows *string) {
+	c.Flags().StringVar(rows, "rows", "", "file for a row of each case and detector, or response (CSV)")
+	c.MarkFlagFilename("rows", "csv")
+}
+
+// writeRows writes the rows of a report of random cases to a file, unless its name is empty.
+func writeRows(report fuzz.Report, file string) error {
+	if file == "" {
+		return nil
+	}
+	table, ok := report.(fuzz.Table)
+	if !ok {
+		return fmt.Errorf("--rows %s: the shards have no rows; valid: shards with several detectors, or that were played with --rows", file)
+	}
+	f, err := safefile.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(table.WriteRows(f), f.Close())
+}
+
+// wrapped is text in lines of help.
+func wrapped(text string) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case at+1+len(word) > helpColumns:
+			b.WriteString("\n")
+			at = 0
+		default:
+			b.WriteString(" ")
+			at++
+		}
+		b.WriteString(word)
+		at += len(word)
+	}
+	return b.String()
+}
+
+// helpColumns is how long a line of help is at most.
+const helpColumns = 91
 
 func simFrames() *cobra.Command {
 	r := frames.Run{Progress: os.Stderr}

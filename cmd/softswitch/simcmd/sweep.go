@@ -39,7 +39,8 @@ and print a row for each run, as CSV or as JSON lines.
 --set KEY=VALUE,VALUE,... gives a key, written as in "sim run", and its values in turn: YAML,
 separated by commas. A comma within quotes or brackets is part of a value; an empty value
 removes the key from the file. Several --set are combined in all combinations; --repeat N
-plays each combination with the seeds S to S+N-1 of --seed-from S.
+plays each combination with the seeds S to S+N-1 of --seed-from S, and one that draws
+nothing with S alone.
 
 All combinations are checked first: if one of them cannot be played, none is. Runs use all
 processors. Rows are in the order of the combinations, in which the last --set changes

@@ -22,9 +22,10 @@ func compareTrafficCommand() *cobra.Command {
 		Short: "Play the scenarios that deadlock with RDMA traffic and congestion control",
 		Long: `Repeat every scenario that deadlocks with its own traffic, with its lossless flows as
 reliable connections (transport: rc): without congestion control, with DCQCN in three
-profiles, with TIMELY and with phantom queues; and, without congestion control, with
-several responses. Print the number of runs with a deadlock; --markdown adds its onset,
-pauses, slowdown and retransmissions. The seed of a run delays the start of each flow by a
+profiles, with TIMELY and with phantom queues; without PFC, with go-back-N and with
+selective repeat; and, without congestion control, with several responses. Print the number
+of runs with a deadlock; --markdown adds its onset, pauses, slowdown, goodput and
+retransmissions. The seed of a run delays the start of each flow by a
 few frames.
 
 Exit status: 0 everything was played; 2 something could not be.`,
