@@ -13,7 +13,7 @@ export CGO_ENABLED := 0
 # No path of this machine is in what is compiled: a clone in another place compiles nothing anew.
 export GOFLAGS += -trimpath
 
-.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak congested harms restarts guides figures show-acts learn cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-configs fuzz-frames clean
+.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak congested harms restarts guides figures show-acts learn cause prove worlds comparison comparison-live clocks congestion docs man mutants image install uninstall lint fuzz fuzz-configs fuzz-frames clean
 
 build:
 	@scripts/need.sh go=golang-go
@@ -211,6 +211,10 @@ comparison: build
 # docs/configuration.md, docs/schema.
 docs: build
 	$(BIN) gen docs
+
+# What cases of softswitch conform make of planted defects, conform/mutant/matrix.tsv: about 10 min.
+mutants:
+	MATRIX=write go test -count=1 -vet=off -timeout 2h -run '^TestMatrix$$' -v ./conform/mutant
 
 # Manual pages in build/man.
 man: build

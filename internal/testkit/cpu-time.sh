@@ -12,12 +12,14 @@ usage() {
 
 # What a package may take, in seconds of a quiet machine. More is told, and twice as much fails: the
 # same tests count up to 1.8 times as much where other processes share the caches. Those that may
-# take more than others start labs, links or browsers, which are counted too; study/fuzz has sixteen modes.
+# take more than others start labs, links or browsers, which are counted too; study/fuzz has sixteen modes, and
+# play has all cases of conform, with several profiles.
 limits='
 * 10
 cmd/softswitch 200
 live 70
-play 12
+conform/mutant 20
+play 50
 study/fuzz 25
 view/ui 50
 '
