@@ -32,7 +32,7 @@ const clocksSeed = 1
 func TestNothingIsWrong(t *testing.T) {
 	t.Run("known", func(t *testing.T) { nothingIsWrong(t, clocksSeed, 20, true) })
 	t.Run("random", func(t *testing.T) {
-		n := testkit.Sized(20, 300)
+		n := testkit.Sized(8, 300)
 		nothingIsWrong(t, testkit.Seed(t), n, n >= 100)
 	})
 }

@@ -78,8 +78,8 @@ func TestDivision(t *testing.T) {
 		if c.n == 0 {
 			continue
 		}
-		// Of the other modes, which play many cases for each, make test plays a third.
-		if played = append(played, string(c.mode)); c.mode != fuzz.Usual && (testing.Short() || !testkit.Long() && (uint64(len(played))+random)%3 != 0) {
+		// Of the other modes, which play many cases for each, make test plays a fifth.
+		if played = append(played, string(c.mode)); c.mode != fuzz.Usual && (testing.Short() || !testkit.Long() && (uint64(len(played))+random)%5 != 0) {
 			continue
 		}
 		t.Run(string(c.mode)+" "+c.detector, func(t *testing.T) { c.wantSame(t, random) })

@@ -115,7 +115,7 @@ func TestPairedShards(t *testing.T) {
 		names []string
 		rows  bool
 	}{{[]string{"itsy", "itsypaper", "none"}, false}, {[]string{"itsypaper"}, true}} {
-		r := pairedRun(seed, testkit.Sized(11, 60), detectors(t, c.names...)...)
+		r := pairedRun(seed, testkit.Sized(6, 60), detectors(t, c.names...)...)
 		r.Rows = c.rows
 		whole := played(t, r)
 		merged, err := fuzz.Merge(shardtest.Join(t, 4, func(p shard.Part) shardtest.Written {
@@ -143,7 +143,7 @@ func TestPairedShards(t *testing.T) {
 func TestPairedFromRows(t *testing.T) {
 	seed := testkit.Seed(t)
 	names := []string{"itsy", "itsypaper"}
-	report := played(t, pairedRun(seed, testkit.Sized(40, 400), detectors(t, names...)...))
+	report := played(t, pairedRun(seed, testkit.Sized(20, 400), detectors(t, names...)...))
 	rows := rowsOf(t, report)
 	if want := lists.Map(fuzz.RowColumns(), func(c fuzz.Column) string { return c.Key }); !slices.Equal(rows[0], want) {
 		t.Errorf("columns %v, want %v", rows[0], want)

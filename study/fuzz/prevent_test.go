@@ -116,7 +116,7 @@ func roomForRates(s *scenario.Scenario) {
 // docs/systems.md has it. Where the lowest rate is as good as 0, queues stand as with pauses.
 func TestGentleFlowControl(t *testing.T) {
 	seed := testkit.Seed(t)
-	n := testkit.Sized(40, 200)
+	n := testkit.Sized(20, 200)
 	const lowest, watch = 800_000, 20 * unit.Millisecond // a frame of 1514 bytes takes 15 ms
 	locks, crawl, saved, losing, lost, stand := 0, 0, 0, 0, 0, 0
 	for i := range n {

@@ -50,8 +50,8 @@ func played(t *testing.T, seed uint64, n int, responses ...string) *ResponsesRep
 // Doing nothing cures nothing, breaking alone little, and cure most, without a flow that is
 // policed or a frame that is lost.
 func TestPlay(t *testing.T) {
-	r := played(t, 5, testkit.Sized(8, 12), "none", "drop", "cure")
-	if r.Locked < 4 || r.Found.N == 0 || !r.Clean() {
+	r := played(t, 5, testkit.Sized(5, 12), "none", "drop", "cure")
+	if r.Locked < testkit.Sized(3, 4) || r.Found.N == 0 || !r.Clean() {
 		t.Fatalf("%d deadlocks, cause found in %v, clean %v", r.Locked, r.Found, r.Clean())
 	}
 	for i, reserve := range []bool{true, false} {
@@ -68,7 +68,7 @@ func TestPlay(t *testing.T) {
 // A poor case has the same thresholds, and lends nothing.
 func TestPoor(t *testing.T) {
 	lent := map[bool]int{}
-	for i := range testkit.Sized(3, 6) {
+	for i := range testkit.Sized(2, 6) {
 		for _, poor := range []bool{false, true} {
 			_, v, err := newCase(5, i, poor).run(itsy.Name, respond.New(itsy.New, chosen(t, "cure")[0].Policy))
 			if err != nil {
@@ -99,7 +99,7 @@ func TestPoor(t *testing.T) {
 
 // What is policed is told apart from the cause.
 func TestInnocents(t *testing.T) {
-	r := played(t, 5, testkit.Sized(5, 12), "drop+trigger")
+	r := played(t, 5, testkit.Sized(3, 12), "drop+trigger")
 	if s := r.Responses[0]; s.Policed.Sum == 0 || s.Innocents.Value() > s.Policed.Value() || s.WithInnocents.Of != r.Found.N {
 		t.Errorf("%+v", s)
 	}
