@@ -171,7 +171,7 @@ func TestDescribeShared(t *testing.T) {
 	}
 }
 
-// A small fabric has a process for each node, a large one or one that polls a process.
+// All nodes of a fabric share a process, unless somebody says otherwise.
 func TestSharing(t *testing.T) {
 	p := plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n")
 	nodes := len(p.Fabric.Nodes)
@@ -181,8 +181,8 @@ func TestSharing(t *testing.T) {
 		want       Sharing
 		err        string
 	}{
-		{say: Sharing{}, processors: 1, want: Sharing{PerProcess: 1}},
-		{say: Sharing{}, processors: 0, want: Sharing{PerProcess: nodes}},
+		{say: Sharing{}, processors: 1, want: Sharing{PerProcess: nodes}},
+		{say: Sharing{PerProcess: 1}, processors: 1, want: Sharing{PerProcess: 1}},
 		{say: Sharing{PerProcess: 3}, processors: 1, want: Sharing{PerProcess: 3}},
 		{say: Sharing{PerProcess: -1}, processors: 1, err: "--nodes-per-process: -1; valid: 1 or more"},
 		{say: Sharing{Poll: true}, processors: 2, want: Sharing{PerProcess: nodes, Poll: true}},

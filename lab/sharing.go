@@ -17,11 +17,7 @@ type Sharing struct {
 	Poll bool
 }
 
-// alone is up to how many nodes of a lab, by processor, each has a process of its own unless
-// somebody says otherwise.
-const alone = 32
-
-// Of is how the nodes of a plan share processes on this machine: as s says, or as it fits.
+// Of is how the nodes of a plan share processes on this machine: as s says, or all of them one.
 // It refuses what cannot be.
 func (s Sharing) Of(p *scenario.Plan) (Sharing, error) {
 	return s.on(runtime.GOMAXPROCS(0), p)
@@ -32,10 +28,8 @@ func (s Sharing) on(processors int, p *scenario.Plan) (Sharing, error) {
 	switch {
 	case s.PerProcess < 0:
 		return s, fmt.Errorf("--nodes-per-process: %d; valid: 1 or more", s.PerProcess)
-	case s.PerProcess == 0 && (s.Poll || nodes > alone*processors):
-		s.PerProcess = nodes
 	case s.PerProcess == 0:
-		s.PerProcess = 1
+		s.PerProcess = max(nodes, 1)
 	}
 	if !s.Poll {
 		return s, nil

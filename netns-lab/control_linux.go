@@ -127,8 +127,8 @@ func (st *State) Kill(node string) error {
 
 // Restart ends the node's process, if it is alive, and starts it again in its namespace and its run
 // directory: like a machine that was switched off, it begins from scratch. Restart returns when the
-// process is ready. If it fails, it may be called again. A node that shares its process, or that
-// somebody else built, cannot be restarted.
+// process is ready. If it fails, it may be called again. A node that shares its process begins again in
+// it. One that somebody else built cannot be restarted.
 func (st *State) Restart(ctx context.Context, node string) error {
 	unlock, err := lock(st.Name, io.Discard)
 	if err != nil {
@@ -149,7 +149,7 @@ func (st *State) Restart(ctx context.Context, node string) error {
 	case n.Via != nil:
 		return fmt.Errorf("netnslab: node %s was built by somebody else, who alone can restart it", node)
 	case n.Hosting != 0:
-		return fmt.Errorf("netnslab: node %s shares its process with %d others; valid: a node with a process of its own (--nodes-per-process 1)", node, now.beside(n))
+		return now.restartHosted(n)
 	}
 	if err := now.Kill(node); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err

@@ -240,10 +240,11 @@ func checkBacklog() Check {
 func checkCores() Check {
 	c := Check{Name: "cores", Remedy: "give the machine 2 cores or more: with one, every hop waits for every other"}
 	var err error
-	if runtime.NumCPU() < 2 {
-		err = errors.New("1 core")
+	n := runtime.NumCPU()
+	if n < 2 {
+		err = errors.New("1 core, of which --poll would leave none")
 	}
-	return c.result(err, fmt.Sprintf("%d", runtime.NumCPU()))
+	return c.result(err, fmt.Sprintf("%d, which all nodes of a lab share in one process; --poll leaves %d", n, n-1))
 }
 
 func checkMemory() Check {

@@ -17,6 +17,7 @@ import (
 //
 //	look                    the status of each node by name, as in NodeReport.Process
 //	signal   HostedSignal   does to a node what the signal does to a process; the status before
+//	restart  HostedRestart  ends a node, if it has not ended, and starts it again; answers when it is ready
 const HostingSocket = "control.sock"
 
 // hostingList is the list of the nodes, in the same directory.
@@ -44,6 +45,11 @@ type Hosted struct {
 type HostedSignal struct {
 	Node   string `json:"node"`
 	Signal string `json:"signal"` // SIGSTOP, SIGCONT or SIGKILL
+}
+
+// HostedRestart asks for another start of a node.
+type HostedRestart struct {
+	Node string `json:"node"`
 }
 
 // hostingPrefix begins the names of their run directories. No node is called so.
@@ -111,6 +117,18 @@ func (st *State) signalHosted(n *NodeState, sig unix.Signal) error {
 		err = os.ErrProcessDone
 	}
 	return n.signalError(sig, err)
+}
+
+// restartHosted starts a node again in the process that it shares, which has to be there.
+func (st *State) restartHosted(n *NodeState) error {
+	if n.process().status() == "dead" {
+		return fmt.Errorf("netnslab: restart of node %s: its process, number %d, has ended, and with it %d other nodes; valid: a lab that is deployed again",
+			n.Name, n.PID, st.beside(n))
+	}
+	if err := st.askHosting(n, "restart", HostedRestart{n.Name}, nil); err != nil {
+		return fmt.Errorf("netnslab: restart of node %s: %w", n.Name, err)
+	}
+	return nil
 }
 
 // statuses asks processes for the status of their nodes, once each.

@@ -146,7 +146,7 @@ func TestAttachedRun(t *testing.T) {
 	b := newBed(t, "ip")
 	b.untilValid(func() (invalid string) {
 		other := makeBed(t)
-		other.must("deploy", "-t", scenario)
+		other.must("deploy", "-t", scenario, "--nodes-per-process", "1") // of which one is killed
 		list := other.list(scenario)
 		r := b.lab("run", "--attach", list, "--json")
 		var v verdict.Verdict

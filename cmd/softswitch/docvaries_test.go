@@ -43,7 +43,7 @@ var (
 	latency    = masking(`\b[0-9]+\.[0-9]{3} ms\b`, "# ms")                                            // of a detector, of ping
 	timeOfDay  = masking(`(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\.\d+`, "#")                                //
 	pingTimes  = masking(`(, time \d+ms|^rtt .*)$`, " time #")                                         //
-	pid        = masking(`\d+ +running$`, "# running")                                                 //
+	pid        = masking(`\d+ +running\b`, "# running")                                                //
 	pageToken  = masking(`token=[A-Z2-7]+`, "token=#")                                                 //
 	port       = masking(`127\.0\.0\.1:\d+`, "127.0.0.1:#")                                            // of a server
 	flowFrames = masking(`^( +\w+ +\S+ +\S+ +[0-7]) +\d+ +\d+ +0 +\d+ +0 +[0-9.]+$`, "$1 # # 0 # 0 #") // sent, received, in flight, Mbit/s

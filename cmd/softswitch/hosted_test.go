@@ -51,7 +51,7 @@ func (b *bed) wantNodes(process string, names ...string) {
 }
 
 // TestHosted uses a fabric whose nodes share two processes as one whose nodes have their
-// own; stops, kills one node, and then a process.
+// own; stops, kills and restarts one node, and then kills a process.
 func TestHosted(t *testing.T) {
 	b := newBigBed(t, "ip", "ping")
 	b.must("deploy", "-t", "../../scenarios/fattree-on-loop.yaml", "--nodes-per-process", "20")
@@ -97,12 +97,27 @@ func TestHosted(t *testing.T) {
 		t.Error("a killed switch has lost its namespace")
 	}
 
+	b.must("restart", "edge0-0")
+	b.wantNodes("")
+	b.wantPing("h0-0-0", addr)
+	b.noError(st.Stop("edge0-0"))
+	b.must("restart", "edge0-0") // one that does not run, and then one that does
+	b.wantPing("h0-0-0", addr)
+	b.must("restart", "edge0-0")
+	b.wantPing("h0-0-0", addr)
+	if after := pids(b.inspect()); !slices.Equal(after, all) {
+		t.Errorf("restarts of a node changed processes %v to %v", all, after)
+	}
+
 	b.killProcess(all[0])
 	b.await("the list says what is dead", func() bool {
 		return strings.Contains(b.run(b.command("lab", "list")).stdout, " of node core0 and 19 others is dead\n")
 	})
 	if err := st.Kill("core0"); err == nil || !strings.Contains(err.Error(), "process already finished") {
 		t.Errorf("a kill of a node whose process is dead: %v", err)
+	}
+	if r := b.lab("restart", "core0"); r.code != cli.ExitError || !strings.Contains(r.stderr, "has ended, and with it 19 other nodes; valid: a lab that is deployed again") {
+		t.Errorf("a restart of a node whose process is dead: exit status %d, %s", r.code, r.stderr)
 	}
 	// The record is lost: marks find what is left.
 	b.noError(os.Remove(filepath.Join(b.runDir, b.name, "state.json")))

@@ -44,12 +44,6 @@ func TestKillAndRestart(t *testing.T) {
 	if r := b.lab("restart", "s1", "s9"); r.code != cli.ExitError || !strings.Contains(r.stderr, `no node "s9"`) {
 		t.Errorf("a restart of a node that is not there: exit status %d", r.code)
 	}
-	b.must("destroy")
-	b.must("deploy", "-t", "../../scenarios/pause.yaml", "--nodes-per-process", "4")
-	if r := b.lab("restart", "s1"); r.code != cli.ExitError || !strings.Contains(r.stderr, "node s1 shares its process with 3 others") {
-		t.Errorf("a restart of a node that shares its process: exit status %d", r.code)
-	}
-	b.wantNodes("")
 }
 
 // TestRestartOfConnectedHosts: a reliable connection goes on after a restart of either end, in the
@@ -369,7 +363,7 @@ func TestLabOfRoot(t *testing.T) {
 	b.wantMatch(b.run(b.command("lab", "list")).stdout, `^`+b.name+` .* up$`)
 
 	b.killProcess(b.inspect().Nodes[0].PID)
-	b.await("the list says what is dead", func() bool { return strings.Contains(asUser("lab", "list"), " of node s1 is dead\n") })
+	b.await("the list says what is dead", func() bool { return strings.Contains(asUser("lab", "list"), " of node s1 and 3 others is dead\n") })
 }
 
 // TestWatchdogBesideADetector: the refusal names the flag that helps, and it helps.

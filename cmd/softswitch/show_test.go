@@ -163,11 +163,7 @@ func (b *bed) wantMetrics() {
 	if r := b.try("lab", "metrics", "--listen", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")); r.code != cli.ExitError || !strings.Contains(r.stderr, "another program listens there") {
 		b.Errorf("a second server: exit status %d", r.code)
 	}
-	for _, n := range b.inspect().Nodes {
-		if n.Name == "core3" {
-			b.killProcess(n.PID)
-		}
-	}
+	b.must("kill", "core3")
 	if text := b.fetch(url); !strings.Contains(text, `softswitch_up{kind="switch",`+lab+`,node="core3"} 0`+"\n") {
 		b.Error("the node that was killed is not told to be down")
 	}

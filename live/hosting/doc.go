@@ -4,6 +4,7 @@
 //	list of nodes --> Run --> node 1: goroutines; sockets in namespace 1, files in folder 1
 //	                     '--> node 2: goroutines; sockets in namespace 2, files in folder 2
 //	control.sock: look, signal --> node.Life: is it there, freeze, thaw, crash
+//	              restart      --> node 1 ends, another node 1 begins
 //
 // To everybody else a node is what it is with a process of its own: the same namespace,
 // interfaces, control socket, event log and frames on the wire. What a pid is good for,

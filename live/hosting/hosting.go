@@ -1,6 +1,7 @@
 package hosting
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,35 +49,70 @@ func Run(ctx context.Context, list string, poll bool) error {
 		poller = new(live.Poller)
 		running.Go(func() { poller.Run(ctx) })
 	}
-	members := map[string]*member{}
-	up, failed := make(chan struct{}, len(nodes)), make(chan error, len(nodes))
+	c := &company{ctx: ctx, running: &running, poller: poller, isCrowded: len(nodes) > uncrowded, members: map[string]*member{}}
 	for _, n := range nodes {
-		m := &member{Hosted: n, done: make(chan struct{})}
-		m.life.Up = sync.OnceFunc(func() { up <- struct{}{} })
-		members[n.Name] = m
-		running.Go(func() {
-			defer close(m.done)
-			if err := m.run(ctx, poller); err != nil {
-				failed <- fmt.Errorf("node %s: %w", m.Name, err)
-			}
-		})
+		c.members[n.Name] = c.begin(n)
 	}
-	for range nodes {
-		select {
-		case <-up:
-		case err := <-failed:
+	for _, n := range nodes {
+		if err := c.members[n.Name].await(ctx); err != nil {
 			return err
-		case <-ctx.Done():
-			return nil
 		}
+	}
+	if ctx.Err() != nil {
+		return nil
 	}
 	srv, err := control.Listen(filepath.Join(filepath.Dir(list), netnslab.HostingSocket))
 	if err != nil {
 		return err
 	}
 	defer context.AfterFunc(ctx, srv.Close)()
-	srv.Serve(func(req control.Request) (any, error) { return handle(members, req) })
+	srv.Serve(func(req control.Request) (any, error) { return c.handle(req) })
 	return nil
+}
+
+// uncrowded is up to how many nodes have receive rings as long as they would have alone. The kernel clears
+// them when they are made: for a fat-tree of k = 8, with 208 nodes and 768 ports, 1.5 GB.
+const uncrowded = 64
+
+// company is the nodes of the process. Requests to it are carried out one after the other.
+type company struct {
+	ctx       context.Context
+	running   *sync.WaitGroup
+	poller    *live.Poller
+	isCrowded bool
+	members   map[string]*member
+}
+
+// begin starts a node.
+func (c *company) begin(n netnslab.Hosted) *member {
+	m := &member{Hosted: n, up: make(chan struct{}), done: make(chan struct{})}
+	m.life.Up = sync.OnceFunc(func() { close(m.up) })
+	c.running.Go(func() {
+		defer close(m.done)
+		m.err = m.run(c.ctx, c.poller, c.isCrowded)
+	})
+	return m
+}
+
+// restart kills a node, unless it has ended, and starts it again.
+func (c *company) restart(name string) error {
+	m, err := c.member(name)
+	if err != nil {
+		return err
+	}
+	m.kill()
+	again := c.begin(m.Hosted)
+	c.members[name] = again
+	return again.await(c.ctx)
+}
+
+// member is the node of this name.
+func (c *company) member(name string) (*member, error) {
+	m := c.members[name]
+	if m == nil {
+		return nil, fmt.Errorf("this process runs no node %q", name)
+	}
+	return m, nil
 }
 
 // hurry gives the process the highest ordinary priority, if it may have that. With a real-time one a
@@ -118,11 +154,11 @@ func allowFiles(nodes int) error {
 }
 
 // handle answers what the process is asked about its nodes.
-func handle(members map[string]*member, req control.Request) (any, error) {
+func (c *company) handle(req control.Request) (any, error) {
 	switch req.Do {
 	case "look":
 		status := map[string]string{}
-		for name, m := range members {
+		for name, m := range c.members {
 			status[name] = m.life.Status()
 		}
 		return status, nil
@@ -131,40 +167,69 @@ func handle(members map[string]*member, req control.Request) (any, error) {
 		if err := json.Unmarshal(req.Args, &s); err != nil {
 			return nil, fmt.Errorf("signal: %w", err)
 		}
-		m := members[s.Node]
-		if m == nil {
-			return nil, fmt.Errorf("signal: this process runs no node %q", s.Node)
+		m, err := c.member(s.Node)
+		if err != nil {
+			return nil, fmt.Errorf("signal: %w", err)
 		}
 		was := m.life.Status()
 		return was, m.signal(s.Signal)
+	case "restart":
+		var r netnslab.HostedRestart
+		if err := json.Unmarshal(req.Args, &r); err != nil {
+			return nil, fmt.Errorf("restart: %w", err)
+		}
+		if err := c.restart(r.Node); err != nil {
+			return nil, fmt.Errorf("restart: %w", err)
+		}
+		return nil, nil
 	}
-	return nil, control.Unknown(req.Do, "look", "signal")
+	return nil, control.Unknown(req.Do, "look", "signal", "restart")
 }
 
-// member is one of the nodes.
+// member is one of the nodes, from one start to its end.
 type member struct {
 	netnslab.Hosted
 	life node.Life
+	up   chan struct{} // closed when it answers
 	done chan struct{} // closed when it has ended
+	err  error         // with which it ended; set before done is closed
+}
+
+// await waits until the node answers, or ctx ends. A node that ends before is an error.
+func (m *member) await(ctx context.Context) error {
+	select {
+	case <-m.up:
+		return nil
+	case <-m.done:
+		if ctx.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("node %s: %w", m.Name, cmp.Or(m.err, os.ErrProcessDone))
+	}
 }
 
 // signal does what a signal does to a process; nothing to a node that has ended.
 func (m *member) signal(name string) error {
-	do := map[string]func() error{"SIGSTOP": m.life.Stop, "SIGCONT": m.life.Continue, "SIGKILL": m.life.Kill}[name]
+	do := map[string]func(){"SIGSTOP": func() { m.life.Stop() }, "SIGCONT": func() { m.life.Continue() }, "SIGKILL": m.kill}[name]
 	if do == nil {
 		return fmt.Errorf("signal: %q; valid: SIGSTOP, SIGCONT, SIGKILL", name)
 	}
-	if do() == nil && name == "SIGKILL" {
+	do()
+	return nil
+}
+
+// kill ends the node, if it has not ended.
+func (m *member) kill() {
+	if m.life.Kill() == nil {
 		<-m.done
 	}
-	return nil
 }
 
 // addressMax is how long the path of a unix socket may be, in bytes.
 const addressMax = 107
 
 // run runs the node to its end. What goes wrong is in its log, too.
-func (m *member) run(ctx context.Context, poller *live.Poller) error {
+func (m *member) run(ctx context.Context, poller *live.Poller, isCrowded bool) error {
 	log, err := safefile.OpenFile(filepath.Join(m.Dir, netnslab.LogName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
@@ -177,7 +242,7 @@ func (m *member) run(ctx context.Context, poller *live.Poller) error {
 	defer ns.Close()
 	within := func(do func() error) error { return netspace.Inside(ns, do) }
 	err = m.life.Run(ctx, func(ctx context.Context) error {
-		return m.play(ctx, node.Place{Within: within, Dir: m.Dir, Says: log, Crowded: true, Poller: poller, Life: &m.life})
+		return m.play(ctx, node.Place{Within: within, Dir: m.Dir, Says: log, Crowded: isCrowded, Poller: poller, Life: &m.life})
 	})
 	if err != nil {
 		fmt.Fprintln(log, "softswitch:", err)

@@ -191,7 +191,10 @@ func (v *Verdict) writeMachine(t *table) {
 	if h.Scaled {
 		before, whose = fmt.Sprintf("%s ms late before the run, ", ms(h.Lateness)), fmt.Sprintf(", %d of it used", h.Used)
 	}
-	t.wrap("machine     ", fmt.Sprintf("%.2f processors used%s; up to %s%s ms late in it", v.Cores, v.shared(), before, ms(h.Late)))
+	t.wrap("machine     ", fmt.Sprintf("%.2f processors used; up to %s%s ms late in it", v.Cores, before, ms(h.Late)))
+	if v.NodesPerProcess > 0 {
+		t.wrap("nodes       ", fmt.Sprintf("up to %d share a process%s", v.NodesPerProcess, or("", v.Polled, ", which polls")))
+	}
 	t.wrap("headroom    ", fmt.Sprintf("%d bytes and %d of slack%s; both last %s ms", h.Bytes, h.Slack, whose, ms(h.Lasts)))
 	var late []string
 	for i := range v.Flows {
@@ -364,14 +367,6 @@ func ms(t unit.Time) string {
 		sign, t = "-", -t
 	}
 	return fmt.Sprintf("%s%d.%03d", sign, t/unit.Millisecond, t%unit.Millisecond/unit.Microsecond)
-}
-
-// shared says how many nodes had one process.
-func (v *Verdict) shared() string {
-	if v.NodesPerProcess == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; hosted: up to %d nodes in a process%s", v.NodesPerProcess, or("", v.Polled, ", which polls"))
 }
 
 // writeDrawn writes what the run drew by its seed.

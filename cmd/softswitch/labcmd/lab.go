@@ -180,7 +180,7 @@ func replaceFlag(c *cobra.Command, replace *bool) {
 
 // shareFlags adds the flags by which nodes of a lab share processes.
 func shareFlags(c *cobra.Command, s *lab.Sharing) {
-	c.Flags().IntVar(&s.PerProcess, "nodes-per-process", 0, "number of nodes that share a process (default: 1; all in a large fabric, or with --poll)")
+	c.Flags().IntVar(&s.PerProcess, "nodes-per-process", 0, "number of nodes that share a process (default: all; 1 for a process each)")
 	c.Flags().BoolVar(&s.Poll, "poll", false, "make shared processes poll for frames instead of waiting to be woken: faster, but each uses a whole processor")
 }
 

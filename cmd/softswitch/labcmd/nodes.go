@@ -117,9 +117,7 @@ func labRestart(name *string) *cobra.Command {
 		Short: "Restart nodes",
 		Long: `End the processes of nodes, if they are alive, and start them again, one after the other,
 with empty buffers, counters at zero and a new event log; a host sends only after "lab
-start". A run in which a node is restarted is not valid.
-
-Nodes that share a process cannot be restarted: give --nodes-per-process 1 to "lab deploy".`,
+start". A run in which a node is restarted is not valid.`,
 		Example: "  sudo softswitch lab restart core0 agg1-0",
 		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
 	}, func(ctx context.Context, to lab.Orders, nodes []string) error { return to.Restart(ctx, nodes...) })
