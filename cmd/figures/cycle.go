@@ -43,14 +43,18 @@ const (
 )
 
 // waiting names the bytes of a priority group that wait for one queue: those of one flow.
-type waiting struct{ at, from, to, title string }
+type waiting struct {
+	at, from, to, title string
+	// paper is between which KB the paper has them, by the name of the figure where its text says so.
+	paper map[string][2]float64
+}
 
 var (
 	allFlows = []waiting{
-		{"A", "D", "B", "flow 2 at A, from L4 for L1"},
-		{"B", "A", "C", "flow 1 at B, from L1 for L2"},
-		{"C", "B", "D", "flow 1 at C, from L2 for L3"},
-		{"D", "C", "A", "flow 2 at D, from L3 for L4"},
+		{"A", "D", "B", "flow 2 at A, from L4 for L1", map[string][2]float64{"hu-fig3": {10, 55}}},
+		{"B", "A", "C", "flow 1 at B, from L1 for L2", map[string][2]float64{"hu-fig3": {0, 18}}},
+		{"C", "B", "D", "flow 1 at C, from L2 for L3", nil},
+		{"D", "C", "A", "flow 2 at D, from L3 for L4", nil},
 	}
 	flowAtB = allFlows[1:2]
 )
@@ -112,8 +116,13 @@ func play(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
 func (r *cycleFigure) panels(plan *scenario.Plan, p *pauses, lines []plot.Line) []plot.Panel {
 	const top = 60 // KB
 	panels := []plot.Panel{{Title: "links that are paused", Bars: p.bars()}}
-	levels := thresholds(plan)
 	for i, q := range r.flows {
+		levels := thresholds(plan)
+		if paper, ok := q.paper[r.name]; ok {
+			for _, y := range paper {
+				levels = append(levels, plot.Level{Name: fmt.Sprintf("paper %g", y), Y: y})
+			}
+		}
 		panels = append(panels, plot.Panel{Title: q.title, Y: "KB", Lines: lines[i : i+1], Top: top, Levels: levels})
 	}
 	return panels

@@ -22,6 +22,7 @@ type loopFigure struct {
 	loop                  []string // its switches in the direction of the frames
 	detectors             []string
 	panels                func(r *loopRun) []plot.Panel
+	paper                 [][]plot.Mark // by detector: instants that the paper's text names
 }
 
 var (
@@ -29,26 +30,32 @@ var (
 	miswired = []string{"e7", "a4x", "c1", "a8x", "e16", "a8y", "c4", "a4y"}
 )
 
+// fig5 are the instants of Fig. 5 that the text names: the loop locks, and Loop Breaker reroutes.
+var fig5 = [][]plot.Mark{
+	{{Name: "the paper's loop locks", X: 0.08}},
+	{{X: 0.08}, {Name: "the paper's switch 23 reroutes", X: 0.12, Kind: plot.Ends}},
+}
+
 var loopFigures = []loopFigure{
 	{
 		"shpiner-fig5a", "Buffers of a credit loop (Shpiner et al., Fig. 5a)", "shpiner-fig4-ecmp", "300us", ring,
 		[]string{catalog.None, shpiner.LoopBreakerName},
-		(*loopRun).pgPanels,
+		(*loopRun).pgPanels, fig5,
 	},
 	{
 		"shpiner-fig5b", "Throughput of its links (Shpiner et al., Fig. 5b)", "shpiner-fig4-ecmp", "300us", ring,
 		[]string{catalog.None, shpiner.LoopBreakerName},
-		(*loopRun).linkPanels,
+		(*loopRun).linkPanels, fig5,
 	},
 	{
 		"shpiner-fig7a", "A mis-wired fat-tree deadlocks (Shpiner et al., Fig. 7a)", "shpiner-fig6", "5ms", miswired,
 		[]string{catalog.None},
-		(*loopRun).flowPanels,
+		(*loopRun).flowPanels, nil,
 	},
 	{
 		"shpiner-fig7b", "Deadlock Breaker lets it go on (Shpiner et al., Fig. 7b)", "shpiner-fig6", "5ms", miswired,
 		[]string{shpiner.DeadlockBreakerName},
-		(*loopRun).flowPanels,
+		(*loopRun).flowPanels, nil,
 	},
 }
 
@@ -68,12 +75,15 @@ type loopRun struct {
 // draw plays the scenario with each of f.detectors.
 func (f *loopFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
 	fig := &plot.Figure{Title: f.title, X: "time (ms)"}
-	for _, d := range f.detectors {
+	for i, d := range f.detectors {
 		r, err := f.play(d, watch)
 		if err != nil {
 			return nil, err
 		}
 		panels := f.panels(r)
+		if f.paper != nil {
+			panels[0].Marks = f.paper[i]
+		}
 		for i := range panels[0].Lines {
 			if len(fig.Panels) > 0 { // the first panel has the legend for all
 				panels[0].Lines[i].Name = ""

@@ -185,6 +185,9 @@ func TestPolled(t *testing.T) {
 	b.noError(st.Kill("edge0-0"))
 	b.wantNodes("dead", "edge0-0")
 	b.wantPing("h0-1-0", addr)
+	b.must("restart", "edge0-0", "core0")
+	b.wantNodes("")
+	b.wantPing("h0-0-0", addr)
 	b.must("destroy")
 	b.wantNothing()
 
