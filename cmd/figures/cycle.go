@@ -118,9 +118,12 @@ func (r *cycleFigure) panels(plan *scenario.Plan, p *pauses, lines []plot.Line) 
 	panels := []plot.Panel{{Title: "links that are paused", Bars: p.bars()}}
 	for i, q := range r.flows {
 		levels := thresholds(plan)
-		if paper, ok := q.paper[r.name]; ok {
+		if paper, ok := q.paper[r.name]; ok { // in the place of XON, which would be too near
+			levels = levels[:1]
 			for _, y := range paper {
-				levels = append(levels, plot.Level{Name: fmt.Sprintf("paper %g", y), Y: y})
+				if y > 0 {
+					levels = append(levels, plot.Level{Name: "paper", Y: y})
+				}
 			}
 		}
 		panels = append(panels, plot.Panel{Title: q.title, Y: "KB", Lines: lines[i : i+1], Top: top, Levels: levels})

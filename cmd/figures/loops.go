@@ -30,10 +30,10 @@ var (
 	miswired = []string{"e7", "a4x", "c1", "a8x", "e16", "a8y", "c4", "a4y"}
 )
 
-// fig5 are the instants of Fig. 5 that the text names: the loop locks, and Loop Breaker reroutes.
+// fig5 are the instants of Fig. 5 that the text names.
 var fig5 = [][]plot.Mark{
-	{{Name: "the paper's loop locks", X: 0.08}},
-	{{X: 0.08}, {Name: "the paper's switch 23 reroutes", X: 0.12, Kind: plot.Ends}},
+	{{Name: "paper: locks", X: 0.08}},
+	{{Name: "paper: locks", X: 0.08}, {Name: "paper: opened", X: 0.12, Kind: plot.Ends}},
 }
 
 var loopFigures = []loopFigure{
