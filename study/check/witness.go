@@ -78,6 +78,8 @@ type option struct {
 	flows  []scenario.Flow
 	events []string // lines of a scenario file
 	length unit.Time
+	// starves says that strict queues keep others from sending, which a scenario has to expect.
+	starves bool
 }
 
 // fabricKeys are the keys of a scenario file that a witness has as they are, in addition to routes.
@@ -314,6 +316,9 @@ func (s *search) run(ctx context.Context) error {
 			if o.length == lengths*s.fill { // leave time for detectors to find it, and for responses
 				o.length = min(o.length, onset+lengths/2*s.fill)
 			}
+			if o.starves, err = s.starves(ctx, &o); err != nil {
+				return fmt.Errorf("a witness of %s: %w", s.plan.Scenario.Name, err)
+			}
 			s.found, s.onset = s.text(&o), onset
 			return nil
 		}
@@ -352,7 +357,25 @@ func (s *search) text(o *option) string {
 	list(&b, "flows", lists.Map(o.flows, func(f scenario.Flow) string { return s.line(f, o.length) }))
 	list(&b, "events", o.events)
 	fmt.Fprintf(&b, "\nduration: %s\n\nexpect:\n  deadlock: true\n  lossless_lost: any # on links that fail, and of routing loops\n", span(o.length))
+	if o.starves {
+		b.WriteString("  starved: true # by queues of strict priority\n")
+	}
 	return b.String()
+}
+
+// starves plays an option to its end, and reports whether queues of strict priority keep one from sending.
+func (s *search) starves(ctx context.Context, o *option) (bool, error) {
+	plan, err := s.compile(o)
+	if err != nil {
+		return false, err
+	}
+	v, err := sim.Play(plan, sim.Options{
+		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, Watch: func(unit.Time) error { return ctx.Err() },
+	})
+	if err != nil {
+		return false, err
+	}
+	return len(v.Starved) > 0, nil
 }
 
 // errOnset ends a simulation that has deadlocked.
