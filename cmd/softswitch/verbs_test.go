@@ -75,8 +75,8 @@ var flowCells = []flowCell{
 // packets is how many carry a flow's 20 messages of 64 KiB.
 const packets = 20 * 64
 
-// wantFlow checks what the flow of a cell has counted: each packet that carries a message, once received and lost
-// never; and all messages, where this end is the client.
+// wantFlow checks what the flow of a cell has counted: each packet that carries a message, received once; and all
+// messages, where this end is the client. A machine that is too busy loses frames of a NIC, which are sent again.
 func (b *bed) wantFlow(c flowCell) {
 	b.Helper()
 	n := b.nicShow()[c.host]
@@ -87,7 +87,7 @@ func (b *bed) wantFlow(c flowCell) {
 		b.Errorf("%s: %d flows received", c.flow, len(n.Received))
 	}
 	for _, r := range n.Received {
-		if r.Frames != packets || r.Lost != 0 || r.Packets.AccessErrors != 0 {
+		if r.Frames != packets || r.Packets.Invalid != 0 || r.Packets.AccessErrors != 0 {
 			b.Errorf("%s: received %d packets, lost %d, %+v", c.flow, r.Frames, r.Lost, r.Packets)
 		}
 	}
@@ -152,7 +152,7 @@ func TestFlowsWithPrograms(t *testing.T) {
 	if err := json.Unmarshal([]byte("{"+text), &v); err != nil || served.code != 0 {
 		t.Fatalf("%v, exit status %d", err, served.code)
 	}
-	if f := v.Flows[1]; f.ProgramEnd != "from" || f.Received != packets || f.Lost != 0 || f.Throughput == 0 {
+	if f := v.Flows[1]; f.ProgramEnd != "from" || f.Received != packets || f.Throughput == 0 {
 		t.Errorf("%+v", f)
 	}
 	if f := v.Flows[0]; f.ProgramEnd != "to" || f.Sent != 0 || f.InFlight != 0 { // no server was there
