@@ -101,15 +101,15 @@ var slow = []string{
 var kept = []string{"hu-fig4-gfc", "ring-gfc", "ring-bubble"}
 
 // TestWitnessesOfScenarios: so it is with every shipped scenario, and each that has a cycle
-// has a witness, but for those that are kept from locking.
+// has a witness, but for those that are kept from locking. make test plays every second one, by turns.
 func TestWitnessesOfScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes with the race detector")
 	}
 	names := append(shipped(t, scenarios.FS, "*.yaml"), shipped(t, scenarios.RDMA, "rdma/*.yaml")...)
-	witnesses := 0
-	for _, name := range names {
-		if testkit.Sized(slices.Contains(slow, name), false) {
+	witnesses, turn := 0, testkit.Seed(t)%2
+	for i, name := range names {
+		if testkit.Sized(slices.Contains(slow, name) || uint64(i)%2 == turn, false) {
 			continue
 		}
 		found, cycles := playWitnesses(t, simtest.Text(t, name), 0)
@@ -117,8 +117,8 @@ func TestWitnessesOfScenarios(t *testing.T) {
 			t.Errorf("%s: %d witnesses of %d cycles", name, found, cycles)
 		}
 	}
-	if witnesses < 40 {
-		t.Errorf("%d witnesses of %d scenarios, want 40 or more", witnesses, len(names))
+	if least := testkit.Sized(12, 40); witnesses < least {
+		t.Errorf("%d witnesses of %d scenarios, want %d or more", witnesses, len(names), least)
 	}
 }
 
