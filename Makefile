@@ -203,7 +203,7 @@ congestion: build
 	$(BIN) compare traffic --runs 30 --markdown docs/congestion-control.md > /dev/null
 
 # Every scenario against every system: docs/comparison.md, and build/comparison.html
-# with all figures and plots. About 10 min.
+# with all figures and plots. About 16 min.
 comparison: build
 	$(BIN) compare --runs 30 --markdown docs/comparison.md --html build/comparison.html
 

@@ -106,7 +106,10 @@ func (c *Comparison) writeReasons(b *strings.Builder) {
 	for _, r := range c.where(func(r *Row) bool { return r.Figures == nil }) {
 		why := r.Failed
 		if why == "" {
-			why, _, _ = strings.Cut(r.NotApplicable, ": ")
+			var isFault bool // of the scenario's file, once the system is in it
+			if why, isFault = strings.CutPrefix(r.NotApplicable, r.Scenario+": "); !isFault {
+				why, _, _ = strings.Cut(why, ": ")
+			}
 		}
 		because.add(fmt.Sprintf("`%s`: %s", r.System, why), r.Scenario)
 	}
