@@ -73,7 +73,7 @@ var casesW = []*Case{
 	},
 	{
 		ID: "W07", Title: "a slow receiver is no storm", Ports: 2, Needs: []string{"R01"},
-		Bound:   "b lets frames through once a poll, for 10 x detect: the queue is stopped in between, 0 lost, all in order",
+		Bound:   "b lets frames through once a poll, for 10 x detect: the queue is stopped in the third quarter of each turn, 0 lost, all in order",
 		Hand:    "pause a queue for good, and resume it for a frame's time once a poll; nothing is lost, and the watchdog's counters stay",
 		Missing: watched("drop", "forward"), // who contains by the time of all pauses may contain this one
 		Next:    Times(Exact(1), w07),
@@ -568,11 +568,13 @@ func judgeW07(t *Task, done []*Record, j *Judge) {
 	turn := len(f.Frames)
 	var in Count
 	for k := 0; k+turn <= len(left); k += turn {
-		from := left[k].Hi + t.Allowance(1)
-		n := r.Stream("test").In(Window{Span{from, from}, left[k+turn-1]})
+		// How soon a pause stops the queue, and a resume lets it go, is what R01 asks. A watchdog that acts does so
+		// for longer than a turn.
+		from, to := left[k].Hi+max(t.Allowance(1), turnW07(t)/2), left[k+turn-1].Lo-turnW07(t)/4
+		n := r.Stream("test").In(Exactly(from, to))
 		in.Lo, in.Hi = in.Lo+n.Lo, in.Hi+n.Hi
 	}
-	j.None("frames of the queue while it was paused", in)
+	j.None("frames of the queue in the third quarters of its turns", in)
 	j.Whole(r, "test")
 	j.Note("%s in %s, and no action", unit.Count(r.Stream("test").Came, "frame"), unit.Count(len(left)/turn, "turn"))
 }
