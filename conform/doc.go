@@ -13,7 +13,8 @@
 // Record and what it can be asked (record.go), Span, Window and Count (span.go); Case and Task (case.go),
 // Judge (judge.go); Session (session.go), Report (report.go). Tester (tester.go, transmit.go, receiver.go)
 // is the machine that plays a script; control.go builds control frames, right and wrong ones, frame.go
-// those of streams. The cases are in cases_r.go and so on, a file a group.
+// those of streams. The cases are in cases_r.go and so on, a file a group; cases_r_quanta.go and cases_t_xoff.go
+// have what several cases of a group measure.
 //
 // Invariants:
 //   - three values: what is measured is an interval; inside the bound passes, outside fails, and across it
@@ -27,7 +28,7 @@
 //
 // # Cases
 //
-// A case is added to the list of its group, in the file of that group:
+// A case is added to the list of its group, at the top of the file of that group:
 //
 //	{
 //		ID: "R02", Title: "...", Clause: "...", Theirs: "...", Bound: "...", Hand: "...",
