@@ -160,32 +160,11 @@ func mutatedTexts(t *testing.T) map[string]string {
 // buildMutants builds this package's test with all statements in it.
 func buildMutants(t *testing.T) (program string) {
 	t.Helper()
-	dir := t.TempDir()
-	var overlay struct{ Replace map[string]string }
-	overlay.Replace = map[string]string{}
+	texts := map[string]string{}
 	for name, text := range mutatedTexts(t) {
-		here, err := filepath.Abs(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
-		overlay.Replace[here] = file
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		texts[filepath.Join(root, name)] = text
 	}
-	list, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), list, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	program = filepath.Join(dir, "mutants.test")
-	if said, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	return program
+	return testkit.BuildOverlaid(t, texts)
 }
 
 // put is text with the defect in it.

@@ -1,7 +1,6 @@
 package itsy
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -213,7 +212,6 @@ func mutated(name string) bool { return name == alive || name == also }
 // buildMutants builds this package's test with the mutants in it.
 func buildMutants(t *testing.T) (program string) {
 	t.Helper()
-	dir := t.TempDir()
 	texts := map[string]string{"mutated.go": mutatedFile}
 	for _, m := range mutants {
 		if texts[m.file] == "" {
@@ -225,33 +223,10 @@ func buildMutants(t *testing.T) (program string) {
 		}
 		texts[m.file] = m.put(t, texts[m.file])
 	}
-	var overlay struct{ Replace map[string]string }
-	overlay.Replace = map[string]string{}
 	for _, name := range simulating(t) { // without them no simulator is built on the mutants
-		overlay.Replace[name] = ""
+		texts[name] = ""
 	}
-	for name, text := range texts {
-		here, err := filepath.Abs(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		overlay.Replace[here] = filepath.Join(dir, name)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), list, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	program = filepath.Join(dir, "mutants.test")
-	if said, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	return program
+	return testkit.BuildOverlaid(t, texts)
 }
 
 // simulating are the files of the tests of package itsy_test, which simulate scenarios.
