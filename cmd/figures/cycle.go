@@ -32,6 +32,7 @@ type cycleFigure struct {
 	name, title string
 	from, to    unit.Time
 	flows       []waiting
+	paper       [][]float64 // KB between which the paper's text has those of the first flows; 0 is an axis
 }
 
 // A sample is taken every sampleEvery; beforeOnset and afterOnset are the times shown
@@ -43,27 +44,23 @@ const (
 )
 
 // waiting names the bytes of a priority group that wait for one queue: those of one flow.
-type waiting struct {
-	at, from, to, title string
-	// paper is between which KB the paper has them, by the name of the figure where its text says so.
-	paper map[string][2]float64
-}
+type waiting struct{ at, from, to, title string }
 
 var (
 	allFlows = []waiting{
-		{"A", "D", "B", "flow 2 at A, from L4 for L1", map[string][2]float64{"hu-fig3": {10, 55}}},
-		{"B", "A", "C", "flow 1 at B, from L1 for L2", map[string][2]float64{"hu-fig3": {0, 18}}},
-		{"C", "B", "D", "flow 1 at C, from L2 for L3", nil},
-		{"D", "C", "A", "flow 2 at D, from L3 for L4", nil},
+		{"A", "D", "B", "flow 2 at A, from L4 for L1"},
+		{"B", "A", "C", "flow 1 at B, from L1 for L2"},
+		{"C", "B", "D", "flow 1 at C, from L2 for L3"},
+		{"D", "C", "A", "flow 2 at D, from L3 for L4"},
 	}
 	flowAtB = allFlows[1:2]
 )
 
 var cycleFigures = []cycleFigure{
-	{"hu-fig3", "Two flows: no deadlock (Hu et al., Fig. 3)", 0, 500 * unit.Microsecond, allFlows},
-	{"hu-fig4", "A third flow: deadlock (Hu et al., Fig. 4)", 0, 500 * unit.Microsecond, allFlows},
-	{"hu-fig5-2g", "The third flow at 2 Gbit/s (Hu et al., Fig. 5)", 9 * unit.Millisecond, 10 * unit.Millisecond, flowAtB},
-	{"hu-fig5-3g", "The third flow at 3 Gbit/s (Hu et al., Fig. 5)", 0, 0, flowAtB},
+	{"hu-fig3", "Two flows: no deadlock (Hu et al., Fig. 3)", 0, 500 * unit.Microsecond, allFlows, [][]float64{{10, 55}, {18}}},
+	{"hu-fig4", "A third flow: deadlock (Hu et al., Fig. 4)", 0, 500 * unit.Microsecond, allFlows, nil},
+	{"hu-fig5-2g", "The third flow at 2 Gbit/s (Hu et al., Fig. 5)", 9 * unit.Millisecond, 10 * unit.Millisecond, flowAtB, nil},
+	{"hu-fig5-3g", "The third flow at 3 Gbit/s (Hu et al., Fig. 5)", 0, 0, flowAtB, nil},
 }
 
 // cycleLinks are the links of the cycle in the direction of the flows.
@@ -118,12 +115,10 @@ func (r *cycleFigure) panels(plan *scenario.Plan, p *pauses, lines []plot.Line) 
 	panels := []plot.Panel{{Title: "links that are paused", Bars: p.bars()}}
 	for i, q := range r.flows {
 		levels := thresholds(plan)
-		if paper, ok := q.paper[r.name]; ok { // in the place of XON, which would be too near
-			levels = levels[:1]
-			for _, y := range paper {
-				if y > 0 {
-					levels = append(levels, plot.Level{Name: "paper", Y: y})
-				}
+		if i < len(r.paper) {
+			levels = levels[:1] // XON would be too near
+			for _, y := range r.paper[i] {
+				levels = append(levels, plot.Level{Name: "paper", Y: y})
 			}
 		}
 		panels = append(panels, plot.Panel{Title: q.title, Y: "KB", Lines: lines[i : i+1], Top: top, Levels: levels})
