@@ -45,7 +45,7 @@ TOOLS := curl=curl ethtool=ethtool ping=iputils-ping tcpdump=tcpdump tshark=tsha
 GOTEST = go test -vet=off -ldflags=-s -exec $(CURDIR)/internal/testkit/cpu-time.sh
 export CPU_LOG := $(CURDIR)/build/cpu-time.tsv
 
-# Everything that can be checked in minutes, about seven. Tests that need root or a tool skip with their reason where
+# Everything that can be checked in minutes, about ten. Tests that need root or a tool skip with their reason where
 # it is missing; run as root to miss none. At its end internal/testkit/cpu-time.sh names the packages
 # that take too much processor time.
 test: build

@@ -158,6 +158,9 @@ func (h *harmed) harmed(kind harm, at time.Duration) bool {
 	defer func() { h.noError(syscall.Unmount(h.runDir, syscall.MNT_DETACH)) }()
 	args := []string{"lab", "run", "--name", h.name, "../../scenarios/pause.yaml", "--json"}
 	if h.rng.IntN(2) == 0 {
+		args = append(args, "--nodes-per-process", "1")
+	}
+	if h.rng.IntN(2) == 0 {
 		args = append(args, "--pcap", filepath.Join(h.runDir, "pcap"))
 	}
 	h.run = h.start(h.command(args...))

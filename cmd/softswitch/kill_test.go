@@ -24,7 +24,7 @@ func (b *bed) playing(file, text string, args ...string) *started {
 // nothing that `lab destroy` does not find.
 func TestKilledRun(t *testing.T) {
 	b := newBigBed(t)
-	s := b.playing(endless(t, "fattree-on-loop.yaml"), "running until")
+	s := b.playing(endless(t, "fattree-on-loop.yaml"), "running until", "--nodes-per-process", "1")
 	s.signal(os.Kill)
 	s.end()
 	if n := len(b.namespaces()); n != 36 {
