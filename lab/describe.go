@@ -179,7 +179,7 @@ func share(lab *netnslab.Lab, opt Options) {
 		}
 	}
 	for some := range slices.Chunk(nodes, opt.PerProcess) {
-		command := []string{opt.Program, "lab", "nodes"}
+		command := append([]string{opt.Program}, netnslab.HostingWords...)
 		if opt.Poll {
 			command = append(command, "--poll")
 		}

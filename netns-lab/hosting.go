@@ -12,6 +12,9 @@ import (
 	"softswitch/internal/control"
 )
 
+// HostingWords are the first arguments of a process that runs several nodes.
+var HostingWords = []string{"lab", "nodes"}
+
 // HostingSocket is the control socket of a process that runs several nodes, in its run
 // directory. It is there when all of them are ready, and answers:
 //

@@ -65,6 +65,9 @@ func TestAttach(t *testing.T) {
 	if !other.inspect().Links[1].Up {
 		t.Error("the link is still down")
 	}
+	if r := b.lab("kill", "s2"); r.code != cli.ExitError || !strings.Contains(r.stderr, "runs other nodes too, which it would hit; valid: nodes with a process each") {
+		t.Errorf("a kill of one of several nodes of a process: exit status %d", r.code)
+	}
 	file := filepath.Join(t.TempDir(), "s2.pcapng")
 	s := b.capture("--node", "s2", "-w", file)
 	b.wantPing("h1", b.address("h2"))

@@ -253,6 +253,9 @@ func (a agent) signal(args json.RawMessage) error {
 	if p.PID == 1 && want.Signal != unix.SIGCONT {
 		return fmt.Errorf("%v: it is process 1 of its container, which nobody in there can stop or kill: start it under an init (docker run --init)", want.Signal)
 	}
+	if words, err := p.CmdLine(); err == nil && len(words) > 2 && slices.Equal(words[1:3], netnslab.HostingWords) {
+		return fmt.Errorf("%v: process %d runs other nodes too, which it would hit; valid: nodes with a process each (--nodes-per-process 1)", want.Signal, p.PID)
+	}
 	if err := unix.Kill(p.PID, want.Signal); err != nil {
 		return fmt.Errorf("%v to process %d: %w", want.Signal, p.PID, err)
 	}
