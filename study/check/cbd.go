@@ -72,12 +72,13 @@ type Checker struct {
 	bands      bool                  // the priority of a frame follows its TTL
 	ttl        int
 
-	first []int32 // by switch: the number of its port 0
-	ports []port
-	width int // the most ports of a switch
-	dests []dest
-	from  [][]unit.Port // by switch: its ports to hosts that may send
-	links []int         // that fail, by index in the fabric: between switches, and of hosts with one address at several
+	first   []int32 // by switch: the number of its port 0
+	ports   []port
+	width   int // the most ports of a switch
+	dests   []dest
+	from    [][]unit.Port // by switch: its ports to hosts that may send
+	links   []int         // that fail, by index in the fabric: between switches, and of hosts with one address at several
+	indexOf []int         // by link of the fabric: its index in links, -1 for one that does not fail
 
 	between int // of links: between switches
 
@@ -97,7 +98,8 @@ type Checker struct {
 	walker  walker
 	change  change
 	g       graph
-	marked  []bool // by edge: it is one of those that are looked at
+	kept    distinct // of hostCycles
+	marked  []bool   // by edge: it is one of those that are looked at
 	did     did
 }
 
@@ -239,6 +241,7 @@ func (c *Checker) number() {
 			c.links = append(c.links, l)
 		}
 	}
+	c.indexLinks()
 	for _, sub := range f.Subnets {
 		d := dest{owner: int32(sub.Switch), addr: uint32(sub.Gateway + 1)}
 		if len(sub.Others) > 0 {
@@ -317,6 +320,15 @@ func (c *Checker) makeRoom() {
 	c.walker, c.change = newWalker(nodes), newChange(len(c.dests))
 	c.g = graph{index: make([]int32, nodes)}
 	c.marked = make([]bool, len(c.counts))
+	c.kept = distinct{}
+}
+
+// indexLinks finds links by the fabric's index.
+func (c *Checker) indexLinks() {
+	c.indexOf = slices.Repeat([]int{-1}, len(c.plan.Fabric.Links))
+	for i, l := range c.links {
+		c.indexOf[l] = i
+	}
 }
 
 // Clone is a checker of the same plan that knows what c knows.

@@ -150,7 +150,8 @@ func (c *Checker) hostCycles(k Case, r *Result) {
 	default:
 		c.g.wantNew(c, c.known.none.shortest)
 	}
-	seen := map[string]bool{}
+	kept := &c.kept
+	kept.begin()
 	var cycle []edge
 	c.g.cycles(func(by []int32) {
 		if k.Kind == NoFailure {
@@ -160,23 +161,47 @@ func (c *Checker) hostCycles(k Case, r *Result) {
 		for _, i := range by {
 			cycle = append(cycle, c.g.edges[i])
 		}
-		if c.isKnown(k, cycle) {
-			return
-		}
-		cycle := turned(cycle)
-		key := key(cycle)
-		switch {
-		case seen[key]:
-		case len(r.cycles) < maxOfCase:
-			r.cycles = append(r.cycles, found{edges: cycle})
-		default:
+		if !c.isKnown(k, cycle) && !kept.add(turnCycle(cycle)) {
 			r.Bounded = true
 		}
-		seen[key] = true
 	})
+	r.cycles = slices.Clone(kept.all)
 	if k.Kind == NoFailure {
 		r.shortest.close()
 	}
+}
+
+// distinct is the cycles of a case, each once.
+type distinct struct {
+	all   []found
+	slots [2 * maxOfCase]int16 // by hash, or the next free ones: index in all, + 1
+	room  []edge               // for those of all, of many cases
+}
+
+func (d *distinct) begin() {
+	d.all = d.all[:0]
+	clear(d.slots[:])
+}
+
+// add keeps a copy of a cycle if it is a new one. It returns false if there are too many.
+func (d *distinct) add(cycle []edge) bool {
+	at := int(hash(cycle) >> 32 % uint64(len(d.slots)))
+	for d.slots[at] > 0 && !slices.Equal(d.all[d.slots[at]-1].edges, cycle) {
+		at = (at + 1) % len(d.slots)
+	}
+	if d.slots[at] > 0 {
+		return true
+	}
+	if len(d.all) == maxOfCase {
+		return false
+	}
+	if cap(d.room)-len(d.room) < len(cycle) {
+		d.room = make([]edge, 0, max(4096, len(cycle)))
+	}
+	d.room = append(d.room, cycle...)
+	d.all = append(d.all, found{edges: slices.Clip(d.room[len(d.room)-len(cycle):])})
+	d.slots[at] = int16(len(d.all))
+	return true
 }
 
 // isKnown reports whether a cycle is one of a case of fewer failures.
@@ -192,7 +217,7 @@ func (c *Checker) isKnown(k Case, cycle []edge) bool {
 	}
 	if k.Kind == PairFailure || k.Kind == SwitchFailure {
 		for _, l := range k.Links {
-			if i, ok := slices.BinarySearch(c.links, l); ok && c.known.links != nil && in(c.known.links[i]) {
+			if i := c.indexOf[l]; i >= 0 && c.known.links != nil && in(c.known.links[i]) {
 				return true
 			}
 		}
@@ -228,7 +253,7 @@ func (c *Checker) flowCycles(k Case, r *Result) {
 		c.g.build(c, slices.Compact(edges))
 		c.g.wantAll()
 		c.g.cycles(func(by []int32) {
-			c.addFlowCycle(k, r, turned(lists.Map(by, func(i int32) edge { return c.g.edges[i] })), priority)
+			c.addFlowCycle(k, r, turnCycle(lists.Map(by, func(i int32) edge { return c.g.edges[i] })), priority)
 		})
 	}
 }
@@ -252,7 +277,7 @@ func (c *Checker) addFlowCycle(k Case, r *Result, cycle []edge, priority unit.Pr
 		return
 	}
 	for _, l := range k.Links {
-		if i, ok := slices.BinarySearch(c.links, l); ok && len(k.Links) > 1 && k.Kind != FileFailure && c.known.links != nil && c.known.links[i].flows[key] {
+		if i := c.indexOf[l]; i >= 0 && len(k.Links) > 1 && k.Kind != FileFailure && c.known.links != nil && c.known.links[i].flows[key] {
 			return
 		}
 	}

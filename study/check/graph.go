@@ -91,33 +91,45 @@ func (g *graph) cycles(fn func(cycle []int32)) {
 
 // search meets nodes of root's component, nearest first, until it has found all wanted edges that lead back.
 func (g *graph) search(root int32) {
-	g.queue, g.found = append(g.queue[:0], root), g.found[:0]
-	for i := 0; i < len(g.queue); i++ {
-		at := g.queue[i]
-		for j := g.at[at]; j < g.at[at+1]; j++ {
-			switch to := g.to[j]; {
+	found, queue, before, comp := g.found[:0], append(g.queue[:0], root), g.before, g.comp
+	left, in := g.roots[root], comp[root]
+	for i := 0; i < len(queue) && left > 0; i++ {
+		first, end := g.at[queue[i]], g.at[queue[i]+1]
+		for j, to := range g.to[first:end] {
+			switch j := first + int32(j); {
 			case to == root:
 				if g.wanted[j] {
-					g.found = append(g.found, j)
+					found = append(found, j)
+					left--
 				}
-			case to >= 0 && g.comp[to] == g.comp[root] && g.before[to] == 0:
-				g.before[to] = j + 1
-				g.queue = append(g.queue, to)
+			case to >= 0 && before[to] == 0 && comp[to] == in:
+				before[to] = j + 1
+				queue = append(queue, to)
 			}
 		}
-		if len(g.found) == int(g.roots[root]) {
-			return
-		}
 	}
+	g.found, g.queue = found, queue
 }
 
-// turned turns a cycle so that it begins with its least edge.
-func turned(cycle []edge) []edge {
+// turnCycle turns a cycle, in place, so that it begins with its least edge.
+func turnCycle(cycle []edge) []edge {
 	least := 0
 	for i, e := range cycle {
 		if e < cycle[least] {
 			least = i
 		}
 	}
-	return append(slices.Clone(cycle[least:]), cycle[:least]...)
+	slices.Reverse(cycle[:least])
+	slices.Reverse(cycle[least:])
+	slices.Reverse(cycle)
+	return cycle
+}
+
+// hash is FNV-1a of a cycle, by whole edges.
+func hash(cycle []edge) uint64 {
+	h := uint64(14695981039346656037)
+	for _, e := range cycle {
+		h = (h ^ uint64(e)) * 1099511628211
+	}
+	return h
 }

@@ -40,7 +40,7 @@ func (c *Checker) ofLAGs(cycle []edge) []edge {
 		n := &c.plan.Fabric.Nodes[at.sw]
 		all[i] = c.edge(c.node(c.portNumber(int(at.sw), n.LAG(at.n).First()), c.priorityOf(tail)), n.LAG(out).First(), c.priorityOf(c.head(e)))
 	}
-	return turned(all)
+	return turnCycle(all)
 }
 
 // firstOfLAG is the first port of the LAG that a port of a switch is in, or the port itself.

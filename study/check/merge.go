@@ -99,9 +99,9 @@ func (g *merger) add(r *Result) {
 	rank, kind := uint8(k.Kind.rank()), g.kind(k)
 	for _, f := range r.cycles {
 		g.flows = g.flows || f.priorities != 0
-		m := g.find(f.edges, f.priorities != 0)
+		m, h := g.find(f.edges, f.priorities != 0)
 		if m == nil {
-			m = g.keep(f, rank)
+			m = g.keep(h, f, rank)
 		}
 		if m.rank != rank {
 			continue // cases are in the order of their ranks
@@ -120,37 +120,28 @@ func (g *merger) add(r *Result) {
 	r.cycles = nil
 }
 
-// keep keeps a new cycle.
-func (g *merger) keep(f found, rank uint8) *keptCycle {
-	h := g.hash(f.edges, f.priorities != 0)
+// find is the cycle that is kept of these edges, nil if there is none, and the hash of it. byFlows says which of the two
+// it is, the one that flows close or the one that hosts could.
+func (g *merger) find(edges []edge, byFlows bool) (*keptCycle, uint64) {
+	of := g.c.ofLAGs(edges)
+	h := hash(of)
+	if byFlows {
+		h++
+	}
+	for i := g.last[h]; i > 0; i = g.all[i-1].before {
+		if m := &g.all[i-1]; byFlows == (m.priorities != 0) && slices.Equal(g.c.ofLAGs(g.edgesOf(m)), of) {
+			return m, h
+		}
+	}
+	return nil, h
+}
+
+// keep keeps a new cycle under its hash.
+func (g *merger) keep(h uint64, f found, rank uint8) *keptCycle {
 	g.all = append(g.all, keptCycle{at: int32(len(g.edges)), length: int32(len(f.edges)), rank: rank, priorities: f.priorities, before: g.last[h]})
 	g.edges = append(g.edges, f.edges...)
 	g.last[h] = int32(len(g.all))
 	return &g.all[len(g.all)-1]
-}
-
-// find is the cycle that is kept of these edges, nil if there is none. byFlows says which of the two it is, the one that
-// flows close or the one that hosts could.
-func (g *merger) find(edges []edge, byFlows bool) *keptCycle {
-	of := g.c.ofLAGs(edges)
-	for i := g.last[g.hash(edges, byFlows)]; i > 0; i = g.all[i-1].before {
-		if m := &g.all[i-1]; byFlows == (m.priorities != 0) && slices.Equal(g.c.ofLAGs(g.edgesOf(m)), of) {
-			return m
-		}
-	}
-	return nil
-}
-
-// hash is FNV-1a, by whole edges.
-func (g *merger) hash(edges []edge, byFlows bool) uint64 {
-	h := uint64(14695981039346656037)
-	if byFlows {
-		h++
-	}
-	for _, e := range g.c.ofLAGs(edges) {
-		h = (h ^ uint64(e)) * 1099511628211
-	}
-	return h
 }
 
 func (g *merger) edgesOf(m *keptCycle) []edge { return g.edges[m.at:][:m.length] }
@@ -161,7 +152,7 @@ func (g *merger) kept() []keptCycle {
 		return g.all
 	}
 	return lists.Where(g.all, func(m keptCycle) bool {
-		by := g.find(g.edgesOf(&m), true)
+		by, _ := g.find(g.edgesOf(&m), true)
 		return m.priorities != 0 || by == nil || by.rank > m.rank
 	})
 }

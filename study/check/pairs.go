@@ -203,8 +203,7 @@ func (c *Checker) checkPair(k Case) *Result {
 	if p.shifted != nil {
 		return c.checkShifted(k)
 	}
-	i, _ := slices.BinarySearch(c.links, k.Links[0])
-	j, _ := slices.BinarySearch(c.links, k.Links[1])
+	i, j := c.indexOf[k.Links[0]], c.indexOf[k.Links[1]]
 	a, b := p.opened[i], p.opened[j]
 	if a == nil || b == nil || a.apart[j/64]>>(j%64)&1 != 0 || !c.openAlone(k, a, b) {
 		return nil

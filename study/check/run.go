@@ -92,25 +92,31 @@ func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writ
 		fmt.Fprintf(out, "%s take about %s\n", unit.Count(n, "case"), unit.Time(ns/1e9)*unit.Second)
 	}
 	all := c.newMerger()
-	all.add(results[0])
-	from := 1
-	for _, phase := range c.Phases(opt.Failures)[1:] {
-		for from < phase {
-			end := min(phase, from+atOnce)
-			if err := each(workers, from, end, func(w *Checker, i int) error {
+	phases := c.Phases(opt.Failures)
+	for merged, from := 0, 1; merged < n; {
+		if from == phases[0] && from < n {
+			for _, w := range workers {
+				w.Know(results[:from])
+			}
+			phases = phases[1:]
+		}
+		end := min(phases[0], from+atOnce)
+		progress.AtOnce(2, func(i int) {
+			if i == 0 { // meanwhile
+				for _, r := range results[merged:from] {
+					all.add(r)
+				}
+				return
+			}
+			err = each(workers, from, end, func(w *Checker, i int) error {
 				results[i] = w.Check(i)
 				return work.Add(costOf(parts, i))
-			}); err != nil {
-				return nil, err
-			}
-			for i := from; i < end; i++ {
-				all.add(results[i])
-			}
-			from = end
+			})
+		})
+		if err != nil {
+			return nil, err
 		}
-		for _, w := range workers {
-			w.Know(results[:phase])
-		}
+		merged, from = from, end
 	}
 	r := c.list(all, opt.Failures)
 	work.Close()
@@ -178,8 +184,8 @@ func (c *Checker) pairsOf(none *Result, cases []int) *pairs {
 	results[0] = none
 	for _, i := range cases {
 		for _, l := range c.failing(i).Links {
-			j, _ := slices.BinarySearch(c.links, l)
-			results[c.singleOf(j)] = c.Check(c.singleOf(j))
+			i := c.singleOf(c.indexOf[l])
+			results[i] = c.Check(i)
 		}
 	}
 	return c.newPairs(results)

@@ -117,8 +117,7 @@ func (c *Checker) isFree(in bitset) bool {
 // checkShifted is Check of two links, nil if they have to be checked as a whole.
 func (c *Checker) checkShifted(k Case) *Result {
 	p := c.known.pairs.shifted
-	i, _ := slices.BinarySearch(c.links, k.Links[0])
-	j, _ := slices.BinarySearch(c.links, k.Links[1])
+	i, j := c.indexOf[k.Links[0]], c.indexOf[k.Links[1]]
 	a, b := p.of[i], p.of[j]
 	if a == nil || b == nil {
 		return nil

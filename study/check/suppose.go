@@ -16,6 +16,7 @@ func (c *Checker) Suppose(down []int) {
 	c.supposed = slices.Clone(down)
 	isDown := func(l int) bool { return slices.Contains(c.supposed, l) }
 	c.links = lists.Where(c.links, func(l int) bool { return !isDown(l) })
+	c.indexLinks()
 	c.file = lists.Where(c.file, func(set []int) bool { return slices.ContainsFunc(set, func(l int) bool { return !isDown(l) }) })
 }
 
