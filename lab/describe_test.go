@@ -178,10 +178,14 @@ func TestSharing(t *testing.T) {
 	for _, c := range []struct {
 		say        Sharing
 		processors int
+		files      uint64 // 0 for plenty
 		want       Sharing
 		err        string
 	}{
 		{say: Sharing{}, processors: 1, want: Sharing{PerProcess: nodes}},
+		{say: Sharing{}, processors: 1, files: 60, want: Sharing{PerProcess: (nodes + 1) / 2}},
+		{say: Sharing{}, processors: 1, files: 3, want: Sharing{PerProcess: 1}},
+		{say: Sharing{PerProcess: nodes}, processors: 1, files: 60, err: fmt.Sprintf("--nodes-per-process: %d; valid: up to %d, since a process may open at most 60 files here", nodes, (nodes+1)/2)},
 		{say: Sharing{PerProcess: 1}, processors: 1, want: Sharing{PerProcess: 1}},
 		{say: Sharing{PerProcess: 3}, processors: 1, want: Sharing{PerProcess: 3}},
 		{say: Sharing{PerProcess: -1}, processors: 1, err: "--nodes-per-process: -1; valid: 1 or more"},
@@ -190,7 +194,10 @@ func TestSharing(t *testing.T) {
 		{say: Sharing{Poll: true, PerProcess: 1}, processors: 64, err: "--poll: for nodes that share a process; give --nodes-per-process 2 or more, or leave it out"},
 		{say: Sharing{Poll: true, PerProcess: 2}, processors: 2, err: fmt.Sprintf("here are 2 for %d of them", (nodes+1)/2)},
 	} {
-		switch got, err := c.say.on(c.processors, p); {
+		if c.files == 0 {
+			c.files = 1e6
+		}
+		switch got, err := c.say.on(c.processors, c.files, p); {
 		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
 			t.Errorf("%+v with %d processors: error %v, want %s", c.say, c.processors, err, c.err)
 		case c.err == "" && (err != nil || got != c.want):
@@ -198,7 +205,7 @@ func TestSharing(t *testing.T) {
 		}
 	}
 	p.Scenario.NICs = []int{len(p.Switches)}
-	if _, err := (Sharing{Poll: true, PerProcess: nodes - 1}).on(2, p); err != nil {
+	if _, err := (Sharing{Poll: true, PerProcess: nodes - 1}).on(2, 1e6, p); err != nil {
 		t.Errorf("a NIC counts as a node that polls: %v", err)
 	}
 }

@@ -22,13 +22,13 @@ const usualRate unit.Rate = 100_000_000
 // headroom lasts 1.2 ms, lose some.
 const late = 2 * live.Granularity
 
-// MaxNodes limits a lab: each node is a process of ten megabytes or more.
+// MaxNodes limits a lab: each node has a namespace, interfaces and rings, of eight megabytes or more.
 const MaxNodes = 1000
 
 // RefuseFabric returns why a fabric cannot be built of namespaces, nil if it can.
 func RefuseFabric(f *topo.Fabric) error {
 	if n := len(f.Nodes); n > MaxNodes {
-		return fmt.Errorf("%d switches and hosts: a live lab has at most %d, each a process", n, MaxNodes)
+		return fmt.Errorf("%d switches and hosts: a live lab has at most %d, each with a namespace", n, MaxNodes)
 	}
 	for _, n := range f.Nodes {
 		if err := netnslab.CheckNode(n.Name); err != nil {

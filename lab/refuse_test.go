@@ -147,14 +147,14 @@ func TestRefuseLinks(t *testing.T) {
 	}
 }
 
-// TestRefuseFabric: a fabric has as many nodes as a machine can have processes, and names
+// TestRefuseFabric: a fabric has as many nodes as a machine can have namespaces, and names
 // that a lab does not use itself.
 func TestRefuseFabric(t *testing.T) {
 	f, err := topo.Ring(501, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "1002 switches and hosts: a live lab has at most 1000, each a process"
+	want := "1002 switches and hosts: a live lab has at most 1000, each with a namespace"
 	if err := RefuseFabric(f); err == nil || err.Error() != want {
 		t.Errorf("refused: %v, want %s", err, want)
 	}

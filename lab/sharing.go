@@ -2,9 +2,16 @@ package lab
 
 import (
 	"fmt"
+	"os"
 	"runtime"
+	"slices"
 
+	"golang.org/x/sys/unix"
+
+	"softswitch/internal/lists"
+	"softswitch/live/hosting"
 	"softswitch/scenario"
+	"softswitch/topo"
 )
 
 // Sharing says how nodes share processes, as far as they have no NICs: a NIC serves programs
@@ -17,19 +24,26 @@ type Sharing struct {
 	Poll bool
 }
 
-// Of is how the nodes of a plan share processes on this machine: as s says, or all of them one.
-// It refuses what cannot be.
+// Of is how the nodes of a plan share processes on this machine: as s says, or all of them one, or as few as may open
+// the files that they need. It refuses what cannot be.
 func (s Sharing) Of(p *scenario.Plan) (Sharing, error) {
-	return s.on(runtime.GOMAXPROCS(0), p)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return s, os.NewSyscallError("getrlimit", err)
+	}
+	return s.on(runtime.GOMAXPROCS(0), limit.Max, p)
 }
 
-func (s Sharing) on(processors int, p *scenario.Plan) (Sharing, error) {
+func (s Sharing) on(processors int, files uint64, p *scenario.Plan) (Sharing, error) {
 	nodes := len(p.Fabric.Nodes)
+	most := shareable(files, p)
 	switch {
 	case s.PerProcess < 0:
 		return s, fmt.Errorf("--nodes-per-process: %d; valid: 1 or more", s.PerProcess)
+	case s.PerProcess > most && most < nodes:
+		return s, fmt.Errorf("--nodes-per-process: %d; valid: up to %d, since a process may open at most %d files here", s.PerProcess, most, files)
 	case s.PerProcess == 0:
-		s.PerProcess = max(nodes, 1)
+		s.PerProcess = max(most, 1)
 	}
 	if !s.Poll {
 		return s, nil
@@ -47,4 +61,18 @@ func (s Sharing) on(processors int, p *scenario.Plan) (Sharing, error) {
 		return s, fmt.Errorf("--poll: a process that polls keeps a processor busy, and one has to be left; here are %d for %d of them", processors, polling)
 	}
 	return s, nil
+}
+
+// shareable is how many nodes of a plan may share a process that may open so many files, so that processes have about
+// as many each.
+func shareable(files uint64, p *scenario.Plan) int {
+	fits := func(some []topo.Node) bool {
+		return uint64(lists.Sum(some, func(n topo.Node) int { return hosting.FilesOf(len(n.Ports)) })) <= files
+	}
+	for processes := 1; ; processes++ {
+		each := (len(p.Fabric.Nodes) + processes - 1) / processes
+		if each <= 1 || !slices.ContainsFunc(slices.Collect(slices.Chunk(p.Fabric.Nodes, each)), func(some []topo.Node) bool { return !fits(some) }) {
+			return each
+		}
+	}
 }

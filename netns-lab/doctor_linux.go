@@ -248,7 +248,7 @@ func checkCores() Check {
 }
 
 func checkMemory() Check {
-	const wantMiB = 1536 // 36 processes of 40 MiB, rings included
+	const wantMiB = 1024 // 36 nodes of k=4 take 300 MiB in one process, and 640 with a process each
 	c := Check{Name: "memory", Remedy: fmt.Sprintf("leave %d MiB free for a fat-tree of 36 nodes", wantMiB)}
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {

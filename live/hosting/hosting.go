@@ -134,9 +134,9 @@ func hurry() error {
 	return nil
 }
 
-// filesOf is how many files a node with all ports may have open, with room to spare: a claim, two
-// sockets, a timer and an eventfd for each port, and its logs and sockets.
-const filesOf = 5*int(unit.MaxPorts) + 16
+// FilesOf is how many files a node with so many ports may have open, with a little to spare: measured, four for each
+// port and nine for its logs, its namespace and its sockets.
+func FilesOf(ports int) int { return 4*ports + 12 }
 
 // allowFiles raises RLIMIT_NOFILE to what this number of nodes needs, or to the hard limit. A node
 // that still runs out of descriptors reports it.
@@ -145,7 +145,7 @@ func allowFiles(nodes int) error {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return os.NewSyscallError("getrlimit", err)
 	}
-	if most := uint64(nodes * filesOf); limit.Cur < most {
+	if most := uint64(nodes * FilesOf(unit.MaxPorts)); limit.Cur < most {
 		if unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: max(most, limit.Max)}) != nil {
 			unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: min(most, limit.Max), Max: limit.Max})
 		}

@@ -27,9 +27,10 @@ func Lab() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lab",
 		Short: "Build, use and remove a fabric of network namespaces",
-		Long: `A lab is a fabric of network namespaces, named LAB-NODE, joined by veths, with a
-process in each. A state file in /run/softswitch (or SOFTSWITCH_RUN_DIR) records
-what it created, so that "destroy" removes exactly that, also after a crash.`,
+		Long: `A lab is a fabric of network namespaces, named LAB-NODE, joined by veths. One
+process runs all nodes, or several do (--nodes-per-process). A state file in
+/run/softswitch (or SOFTSWITCH_RUN_DIR) records what was created, so that "destroy"
+removes exactly that, also after a crash.`,
 	}
 	name := new(string)
 	cli.NameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
