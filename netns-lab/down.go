@@ -20,6 +20,11 @@ import (
 // grace is how long a process has between SIGTERM and SIGKILL.
 const grace = 2 * time.Second
 
+// killWait is how long a process may take to end after SIGKILL. The kernel closes its packet sockets one after the other,
+// and waits for all processors at each: 800 nodes in one process take seconds, and 36 more than 5 s beside programs that
+// keep all processors busy.
+const killWait = time.Minute
+
 // Down removes the lab of that name: its processes, links and namespaces, its
 // directory, and the raised backlog if no other lab needs it. When it returns nil, all
 // of that is gone. If the lab does not exist there is nothing to do.

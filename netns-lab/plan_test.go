@@ -233,7 +233,7 @@ func TestPlanOfSharedProcess(t *testing.T) {
 	want := []string{
 		"chrt --rr 1 setsid env -C /run/t/.process1 A=1 many nodes.json </dev/null >/run/t/.process1/log 2>&1 &",
 		"ip netns exec t-s3 setsid env -C /run/t/s3 one s3 </dev/null >/run/t/s3/log 2>&1 &",
-		`timeout 10 sh -c 'until test -e "$0"; do sleep 0.01; done' /run/t/.process1/control.sock`,
+		`timeout 11 sh -c 'until test -e "$0"; do sleep 0.01; done' /run/t/.process1/control.sock`,
 	}
 	if !slices.Equal(starts, want) {
 		t.Errorf("processes:\n%s\nwant:\n%s", strings.Join(starts, "\n"), strings.Join(want, "\n"))

@@ -32,8 +32,9 @@ const markVariable = "SOFTSWITCH_LAB"
 // readyTimeout is how long a process may take to be ready.
 const readyTimeout = 10 * time.Second
 
-// readyMore is how much longer, for each of its nodes, a process that runs several may take.
-const readyMore = 50 * time.Millisecond
+// readyMore is how much longer, for each of its nodes, a process that runs several may take: 36 nodes took 16 s beside
+// programs that kept all processors busy.
+const readyMore = 500 * time.Millisecond
 
 // spawn starts the command of a node in the namespace, or in this program's, and returns its pid and a
 // handle (pidfd) that the caller closes.
@@ -241,7 +242,7 @@ func terminate(procs []process, grace time.Duration) error {
 	for _, round := range []struct {
 		sig  unix.Signal
 		wait time.Duration
-	}{{unix.SIGTERM, grace}, {unix.SIGKILL, 5 * time.Second}} {
+	}{{unix.SIGTERM, grace}, {unix.SIGKILL, killWait}} {
 		for fd := range alive {
 			for _, sig := range []unix.Signal{round.sig, unix.SIGCONT} {
 				if err := send(fd, sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -254,7 +255,7 @@ func terminate(procs []process, grace time.Duration) error {
 		}
 	}
 	for _, p := range alive {
-		return fmt.Errorf("process %d is still there 5 s after SIGKILL", p.PID)
+		return fmt.Errorf("process %d is still there %v after SIGKILL", p.PID, killWait)
 	}
 	return nil
 }

@@ -251,7 +251,10 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	p.oneLine("name", s.Name)
 	p.Choice("detector", s.Detector, append([]string{"none"}, known.Detectors...))
 	p.Choice("response", s.Response, append([]string{"none"}, known.Responses...))
-	if s.Duration = f.Duration; s.Duration == 0 || s.Duration > longest {
+	switch s.Duration = f.Duration; {
+	case !p.Given("duration"):
+		p.Faultf("duration", "missing: write a duration such as 1s")
+	case s.Duration == 0 || s.Duration > longest:
 		p.Faultf("duration", "%s: a scenario lasts more than 0s and at most 24h", s.Duration)
 		s.Duration = 0
 	}

@@ -103,9 +103,9 @@ func labKill(name *string) *cobra.Command {
 	return labOrder(name, cli.NodeNames, &cobra.Command{
 		Use:   "kill NODE...",
 		Short: "Kill nodes",
-		Long: `Kill the processes of nodes (SIGKILL), as a crash does. Their namespaces and links remain,
-and the links stay up: frames sent to a dead switch are lost. A node that shares its
-process ends alone. "lab restart" starts it again.`,
+		Long: `End nodes at once, as a crash does; of those that share a process, only these. Their
+namespaces and links remain, and the links stay up: frames sent to a dead switch are
+lost. "lab restart" starts a node again.`,
 		Example: "  sudo softswitch lab kill core0",
 		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
 	}, func(_ context.Context, to lab.Orders, nodes []string) error { return to.Kill(nodes...) })
@@ -115,9 +115,9 @@ func labRestart(name *string) *cobra.Command {
 	return labOrder(name, cli.NodeNames, &cobra.Command{
 		Use:   "restart NODE...",
 		Short: "Restart nodes",
-		Long: `End the processes of nodes, if they are alive, and start them again, one after the other,
-with empty buffers, counters at zero and a new event log; a host sends only after "lab
-start". A run in which a node is restarted is not valid.`,
+		Long: `End nodes, if they are alive, and start them again, one after the other, with empty
+buffers, counters at zero and a new event log; a host sends only after "lab start". A
+run in which a node is restarted is not valid.`,
 		Example: "  sudo softswitch lab restart core0 agg1-0",
 		Args:    cli.Arguments(cobra.MinimumNArgs(1)),
 	}, func(ctx context.Context, to lab.Orders, nodes []string) error { return to.Restart(ctx, nodes...) })
