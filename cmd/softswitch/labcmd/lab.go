@@ -29,7 +29,7 @@ func Lab() *cobra.Command {
 		Short: "Build, use and remove a fabric of network namespaces",
 		Long: `A lab is a fabric of network namespaces, named LAB-NODE, joined by veths. One
 process runs all nodes, or several do (--nodes-per-process). A state file in
-/run/softswitch (or SOFTSWITCH_RUN_DIR) records what was created, so that "destroy"
+/run/softswitch (or SOFTSWITCH_RUN_DIR) records what was created: "destroy"
 removes exactly that, also after a crash.`,
 	}
 	name := new(string)
