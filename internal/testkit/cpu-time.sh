@@ -10,8 +10,9 @@ usage() {
 	exit 2
 }
 
-# What a package may take, in seconds of a quiet machine. More is told, and twice as much fails: the
-# same tests count up to 1.8 times as much where other processes share the caches. Those that may
+# What a package may take, in seconds of a quiet machine. More is told, and three times as much fails: the
+# same tests count up to 1.8 times as much where other processes share the caches, and on a machine with
+# slower memory, whose yardstick was 0.16, all packages took 1.4 to 1.5 times as much as the day before. Those that may
 # take more than others start labs, links or browsers, which are counted too; study/fuzz has sixteen modes, and
 # play has all cases of conform, with several profiles.
 limits='
@@ -56,7 +57,7 @@ case ${1--h} in
 				most = p in limit ? limit[p] : limit["*"]
 				if (used[p] > most)
 					printf "cpu-time: the tests of %s took %.1f s of processor time, of %d s that they may: play less of it in make test, and all in make long (internal/testkit)\n", p, used[p], most
-				if (used[p] > 2 * most * slow) bad = 1
+				if (used[p] > 3 * most * slow) bad = 1
 			}
 			if (slow > 1.25) {
 				printf "cpu-time: the processor was slow, %.1f times as slow as a quiet one: nothing fails for what it took\n", slow
