@@ -112,9 +112,10 @@ func storms(n show.HostNIC) bool {
 	return slices.ContainsFunc(n.Priorities, func(p show.NICPriority) bool { return p.Priority == 3 && p.Storming })
 }
 
-// pausedOf are the NICs that were paused, of hosts with several.
+// pausedOf are the NICs that were paused for a hundredth of the run, of hosts with several. A live switch whose
+// process comes late once has a queue for a moment, and pauses who sends to it; congestion lasts.
 func pausedOf(v *verdict.Verdict) []string {
-	return nicsOf(v, func(n *verdict.NICResult) bool { return n.Pauses > 0 })
+	return nicsOf(v, func(n *verdict.NICResult) bool { return n.Paused >= v.Duration/100 })
 }
 
 // sendersOf are the NICs by which flows leave at the end of a run.
