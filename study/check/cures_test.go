@@ -69,7 +69,7 @@ func TestRoutes(t *testing.T) {
 		{"hu-fig4", simtest.Text(t, "hu-fig4"), 0, 2},
 		{"guo-fig4", simtest.Text(t, "guo-fig4"), 0, 2},
 		{"fattree-on-loop", simtest.Text(t, "fattree-on-loop"), 0, 2},
-		{"fat-tree", "name: k4\nduration: 1s\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\n", testkit.Sized(1, 2), 0},
+		{"many", "name: many\nduration: 1s\ntopology: {" + testkit.Sized("leafspine: {leaves: 6, spines: 2, hosts_per_leaf: 1}", "fattree: {k: 4}") + ", rate: 1Gbit/s}\n", testkit.Sized(1, 2), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.exact == 0 {

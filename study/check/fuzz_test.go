@@ -12,7 +12,7 @@ import (
 )
 
 // randomDeadlocks is how many random scenarios of each mode are played.
-var randomDeadlocks = testkit.Sized(50, 300)
+var randomDeadlocks = testkit.Sized(40, 300)
 
 // TestRandomDeadlocks: each turn of each loop that locks in random scenarios is one that a
 // flow takes, while the links are up or down as the file says at some time. A loop may have

@@ -23,7 +23,7 @@ func TestCureNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var standing, late, early, never int
-	enough := testkit.Sized(8, 20)
+	enough := testkit.Sized(5, 20)
 	for index := 0; index < testkit.Sized(60, 1000) && (testkit.Long() || standing < enough); index++ {
 		stood, gone := cureNow(t, seed, index, cure)
 		if !stood {

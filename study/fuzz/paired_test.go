@@ -83,7 +83,7 @@ func TestPairedAlone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	seed := testkit.Seed(t)
 	names := []string{"itsy", "itsypaper", "none", "watchdog"}
-	n := testkit.Sized(12, 200)
+	n := testkit.Sized(8, 200)
 	together := played(t, pairedRun(seed, n, detectors(t, names...)...))
 	rows := rowsOf(t, together)[1:]
 	for i, name := range names {
@@ -238,7 +238,7 @@ func TestCanaryLoses(t *testing.T) {
 	same := itsy
 	same.Name = "again"
 	seed := testkit.Seed(t)
-	report := played(t, pairedRun(seed, testkit.Sized(60, 300), itsy, toy, same))
+	report := played(t, pairedRun(seed, testkit.Sized(40, 300), itsy, toy, same))
 	if p := report.Pairs[0]; p.P >= 0.05 || p.OnlyFirst <= p.OnlySecond || report.Clean() {
 		t.Errorf("seed %d: hasty is not worse than itsy: %+v, %+v", seed, p, report.Detectors[1])
 	}

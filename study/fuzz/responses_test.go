@@ -50,17 +50,26 @@ func played(t *testing.T, seed uint64, n int, responses ...string) *ResponsesRep
 // Doing nothing cures nothing, breaking alone little, and cure most, without a flow that is
 // policed or a frame that is lost.
 func TestPlay(t *testing.T) {
-	r := played(t, 5, testkit.Sized(5, 12), "none", "drop", "cure")
+	responses := []string{"none", "drop", "cure", "drop+trigger"}
+	r := played(t, testkit.Sized[uint64](20, 5), testkit.Sized(5, 12), responses...)
 	if r.Locked < testkit.Sized(3, 4) || r.Found.N == 0 || !r.Clean() {
 		t.Fatalf("%d deadlocks, cause found in %v, clean %v", r.Locked, r.Found, r.Clean())
 	}
 	for i, reserve := range []bool{true, false} {
-		none, drop, cure := r.Responses[3*i], r.Responses[3*i+1], r.Responses[3*i+2]
+		at := i * len(responses)
+		none, drop, cure, policed := r.Responses[at], r.Responses[at+1], r.Responses[at+2], r.Responses[at+3]
 		if cure.Reserve != reserve || none.Cured.N != 0 || 2*drop.Cured.N > r.Locked || 4*cure.Cured.N < 3*r.Locked {
 			t.Errorf("reserve %v: of %d, cured: none %v, drop %v, cure %v", reserve, r.Locked, none.Cured, drop.Cured, cure.Cured)
 		}
 		if cure.Policed.Sum != 0 || cure.Turns.Sum == 0 || cure.Lost != 0 || none.Dropped.Sum != 0 || cure.Goodput.at(50) <= none.Goodput.at(50) {
 			t.Errorf("cure %+v, none %+v", cure, none)
+		}
+		if policed.Policed.Sum == 0 || policed.Innocents.Value() > policed.Policed.Value() || policed.WithInnocents.Of != r.Found.N {
+			t.Errorf("drop+trigger %+v", policed)
+		}
+		// Those that are policed lose frames too, and so do others.
+		if policed.Hit.Value() < policed.Innocents.Value() || policed.WithHit.N == 0 || policed.WithHit.Of != r.Found.N || policed.Robbed.at(75) <= 0 || policed.Robbed.at(75) >= 1 {
+			t.Errorf("drop+trigger %+v", policed)
 		}
 	}
 }
@@ -94,18 +103,6 @@ func TestPoor(t *testing.T) {
 	}
 	if lent[false] == 0 || lent[true] > 0 {
 		t.Errorf("lent %d times with reserve, %d without", lent[false], lent[true])
-	}
-}
-
-// What is policed is told apart from the cause.
-func TestInnocents(t *testing.T) {
-	r := played(t, 5, testkit.Sized(3, 12), "drop+trigger")
-	if s := r.Responses[0]; s.Policed.Sum == 0 || s.Innocents.Value() > s.Policed.Value() || s.WithInnocents.Of != r.Found.N {
-		t.Errorf("%+v", s)
-	}
-	// Those that are policed lose frames too, and so do others.
-	if s := r.Responses[0]; s.Hit.Value() < s.Innocents.Value() || s.WithHit.N == 0 || s.WithHit.Of != r.Found.N || s.Robbed.at(75) <= 0 || s.Robbed.at(75) >= 1 {
-		t.Errorf("%+v", s)
 	}
 }
 
