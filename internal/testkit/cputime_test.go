@@ -36,8 +36,8 @@ func TestCPUTime(t *testing.T) {
 		t.Errorf("noted %q, %v", noted, err)
 	}
 	for text, want := range map[string]int{
-		"a/b\t9.00\n": 0, "a/b\t12.00\n": 0, "a/b\t12.00\nc\t9.00\na/b\t19.00\n": 1, "live\t60.00\n": 0,
-		"a/b\t12.00\nyardstick\t0.22\na/b\t12.00\n": 0, "a/b\t12.00\nyardstick\t0.22\na/b\t25.00\n": 1, "a/b\t12.00\nyardstick\t0.12\na/b\t19.00\n": 1,
+		"a/b\t9.00\n": 0, "a/b\t12.00\n": 0, "a/b\t12.00\nc\t9.00\na/b\t9.00\n": 1, "live\t60.00\n": 0,
+		"a/b\t12.00\nyardstick\t0.22\na/b\t12.00\n": 0, "a/b\t12.00\nyardstick\t0.22\na/b\t13.00\n": 1, "a/b\t12.00\nyardstick\t0.12\na/b\t12.00\n": 1,
 		"a/b\t12.00\nyardstick\t0.20\na/b\t12.00\nyardstick\t0.50\n": 0,
 	} {
 		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
