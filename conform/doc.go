@@ -19,8 +19,8 @@
 // Invariants:
 //   - three values: what is measured is an interval; inside the bound passes, outside fails, and across it
 //     is undecided. Nothing that the tester cannot tell is a fail;
-//   - what left counts, not what was meant to: a storm that lapsed, frames that the tester lost, a silence
-//     of its own void the trial, which is played again, 5 times at most;
+//   - what left counts, not what was meant to: a storm that began late or lapsed, frames that the tester lost, a
+//     silence of its own void the trial, which is played again, 5 times at most;
 //   - no retry turns a fail into a pass;
 //   - of its own: the length of a quantum and what a frame means are reckoned here, not as the switch does.
 //

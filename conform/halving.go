@@ -8,7 +8,7 @@ type halving struct {
 	first, most int // the number to begin with, and the largest
 	// step is how near to a number is near enough; nil: 1.
 	step func(n int) int
-	// confirm is how often both answers are wanted.
+	// confirm is how often both answers are wanted, and a no to the largest number.
 	confirm int
 }
 
@@ -54,7 +54,7 @@ func (h halving) next(asked []answer) (n int, over bool, lo, hi int) {
 	case len(asked) >= askMost:
 		return 0, true, lo, hi
 	case hi == 0:
-		return min(max(h.first, 2*lo), h.most), lo >= h.most, lo, hi
+		return min(max(h.first, 2*lo), h.most), lo >= h.most && often(no, lo), lo, hi
 	case hi-lo > step && lo == 0:
 		return hi / 2, false, lo, hi
 	case hi-lo > step:

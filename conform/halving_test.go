@@ -32,6 +32,16 @@ func TestHalving(t *testing.T) {
 	if lo, hi, _ := ask(halving{first: 10, most: 1000, confirm: 3}, func(int) bool { return false }); lo != 1000 || hi != 0 {
 		t.Errorf("never: between %d and %d", lo, hi)
 	}
+	// A no to the largest number contradicts every yes before it, and is asked for again.
+	once := true
+	lo, hi, times := ask(halving{first: 900, most: 1000, confirm: 3}, func(n int) bool {
+		wrong := n == 1000 && once
+		once = once && !wrong
+		return n >= 950 && !wrong
+	})
+	if hi != 950 || lo != 949 || once {
+		t.Errorf("after one wrong no: between %d and %d after %d questions", lo, hi, times)
+	}
 }
 
 // An answer that is wrong now and then does not keep the search from its end, nor from near the threshold.

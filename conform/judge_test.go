@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"strings"
 	"testing"
 
 	"softswitch/unit"
@@ -45,26 +46,36 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// A storm that lapsed, and a silence of the control stream, void a trial; 5 of these end the case
-// undecided.
+// A storm that began late, or lapsed, and a silence of the control stream, void a trial; 5 of these end the
+// case undecided.
 func TestVoid(t *testing.T) {
 	p, err := Load("good.yaml", []byte(goodProfile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	task := &Task{Profile: p}
-	s := NewSession(task, []*Case{Find("R01")})
-	for n := 0; s.Next() != nil; n++ {
-		script := s.Next()
-		r := &Record{Streams: make([]StreamRecord, len(script.Streams)), Trains: make([]TrainRecord, len(script.Trains))}
-		pause := task.Quanta(1, 65535)
-		r.Trains[0].Left = []Span{{0, 1}, {pause, pause + 2*unit.Microsecond}}
-		if s.Add(r); n > repeats {
-			t.Fatal("a trial is played for ever")
+	pause := task.Quanta(1, 65535)
+	for want, left := range map[string]func(start unit.Time) []Span{
+		"lapsed": func(start unit.Time) []Span {
+			return []Span{{start, start + 1}, {start + pause, start + pause + 2*unit.Microsecond}}
+		},
+		"late": func(start unit.Time) []Span {
+			at := start + task.settling(1)/2 + 1
+			return []Span{{at, at}, {at + 1, at + 1}}
+		},
+	} {
+		s := NewSession(task, []*Case{Find("R01")})
+		for n := 0; s.Next() != nil; n++ {
+			script := s.Next()
+			r := &Record{Streams: make([]StreamRecord, len(script.Streams)), Trains: make([]TrainRecord, len(script.Trains))}
+			r.Trains[0].Left = left(script.Trains[0].Start)
+			if s.Add(r); n > repeats {
+				t.Fatal("a trial is played for ever")
+			}
 		}
-	}
-	if o := s.Outcomes()[0]; o.Result != Undecided {
-		t.Errorf("%+v", o.Verdict)
+		if o := s.Outcomes()[0]; o.Result != Undecided || !strings.Contains(o.Reason, want) {
+			t.Errorf("%+v, want it to say %q", o.Verdict, want)
+		}
 	}
 }
 

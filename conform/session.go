@@ -187,6 +187,10 @@ func (r *Record) proves() string {
 		if t.lapsed(r.Trains[i].Left) {
 			return fmt.Sprintf("the storm %s lapsed: more than %v between two of its pauses", t.Name, t.Pause)
 		}
+		// What follows a storm waits for as long as the DUT may take to obey it.
+		if left := r.Trains[i].Left; t.Pause > 0 && len(left) > 0 && left[0].Lo-t.Start > r.Script.task.settling(t.Port)/2 {
+			return fmt.Sprintf("the storm %s began %v late", t.Name, left[0].Lo-t.Start)
+		}
 	}
 	for i, f := range r.Script.Streams {
 		if !f.Control || f.Quiet == 0 {
