@@ -208,4 +208,7 @@ func TestSharing(t *testing.T) {
 	if _, err := (Sharing{Poll: true, PerProcess: nodes - 1}).on(2, 1e6, p); err != nil {
 		t.Errorf("a NIC counts as a node that polls: %v", err)
 	}
+	if got, err := (Sharing{}).on(2, 1e6, p); err != nil || got.PerProcess != nodes-1 {
+		t.Errorf("a NIC counts as a node that shares: %+v, %v", got, err)
+	}
 }

@@ -35,12 +35,17 @@ func (s Sharing) Of(p *scenario.Plan) (Sharing, error) {
 }
 
 func (s Sharing) on(processors int, files uint64, p *scenario.Plan) (Sharing, error) {
-	nodes := len(p.Fabric.Nodes)
-	most := shareable(files, p)
+	var sharing []topo.Node
+	for i, n := range p.Fabric.Nodes {
+		if !isNIC(p, i) {
+			sharing = append(sharing, n)
+		}
+	}
+	most := shareable(files, sharing)
 	switch {
 	case s.PerProcess < 0:
 		return s, fmt.Errorf("--nodes-per-process: %d; valid: 1 or more", s.PerProcess)
-	case s.PerProcess > most && most < nodes:
+	case s.PerProcess > most && most < len(sharing):
 		return s, fmt.Errorf("--nodes-per-process: %d; valid: up to %d, since a process may open at most %d files here", s.PerProcess, most, files)
 	case s.PerProcess == 0:
 		s.PerProcess = max(most, 1)
@@ -48,12 +53,7 @@ func (s Sharing) on(processors int, files uint64, p *scenario.Plan) (Sharing, er
 	if !s.Poll {
 		return s, nil
 	}
-	for i := range p.Fabric.Nodes {
-		if isNIC(p, i) {
-			nodes--
-		}
-	}
-	polling := (nodes + s.PerProcess - 1) / s.PerProcess
+	polling := (len(sharing) + s.PerProcess - 1) / s.PerProcess
 	switch {
 	case s.PerProcess == 1:
 		return s, fmt.Errorf("--poll: for nodes that share a process; give --nodes-per-process 2 or more, or leave it out")
@@ -63,15 +63,15 @@ func (s Sharing) on(processors int, files uint64, p *scenario.Plan) (Sharing, er
 	return s, nil
 }
 
-// shareable is how many nodes of a plan may share a process that may open so many files, so that processes have about
+// shareable is how many of these nodes may share a process that may open so many files, so that processes have about
 // as many each.
-func shareable(files uint64, p *scenario.Plan) int {
+func shareable(files uint64, nodes []topo.Node) int {
 	fits := func(some []topo.Node) bool {
 		return uint64(lists.Sum(some, func(n topo.Node) int { return hosting.FilesOf(len(n.Ports)) })) <= files
 	}
 	for processes := 1; ; processes++ {
-		each := (len(p.Fabric.Nodes) + processes - 1) / processes
-		if each <= 1 || !slices.ContainsFunc(slices.Collect(slices.Chunk(p.Fabric.Nodes, each)), func(some []topo.Node) bool { return !fits(some) }) {
+		each := (len(nodes) + processes - 1) / processes
+		if each <= 1 || !slices.ContainsFunc(slices.Collect(slices.Chunk(nodes, each)), func(some []topo.Node) bool { return !fits(some) }) {
 			return each
 		}
 	}
