@@ -269,3 +269,37 @@ func TestARP(t *testing.T) {
 		t.Errorf("% x", got[0])
 	}
 }
+
+// A driver may hear the last frame of a script before it says that the frame left: the record has when it left all
+// the same. A number that was never sent is of somebody else.
+func TestHeardBeforeItLeft(t *testing.T) {
+	x := newTestTester(t, func(task *Task) *Script {
+		s := task.Script("stream")
+		s.Send(Stream{Name: "test", From: 0, To: 1, Priority: 3, Lengths: []int{976}, Rate: 8_000_000, Control: true})
+		s.Wait(unit.Second)
+		return s
+	})
+	x.sends(0) // an introduction
+	fs := make([]*buffer.Frame, 8)
+	n := 0
+	for ; n == 0 || x.rec.Streams[0].Sent == 0; x.now += 10 * unit.Microsecond {
+		n, _ = x.Transmit(x.now, 0, fs)
+	}
+	last := append([]byte(nil), fs[n-1].Data...)
+	h := x.header(0, 1, 3)
+	forged, _ := h.frame(nil, flowOf(x.number, 0), 1<<50, x.now, 976, x.keep, nil)
+	x.comes(1, forged, last)
+	r, err := x.Finish(x.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := &r.Streams[0]; s.Sent != 1 || s.Came != 1 || len(s.Left) != 1 || s.Left[0].Lo > s.Arrivals[0].At.Hi || r.Others[1] != 1 {
+		t.Errorf("%d sent, %d came, left at %v; %d others", s.Sent, s.Came, s.Left, r.Others[1])
+	}
+	r.Script = x.task.Script("stream")
+	r.Script.Streams = []*Stream{{Name: "test", Control: true}}
+	r.widen(1)
+	if x.Sent(x.now, 0, fs[:n]); len(r.Streams[0].Left) != 1 {
+		t.Error("what is said after the end counts")
+	}
+}

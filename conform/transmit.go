@@ -217,26 +217,30 @@ func (t *Tester) wake(now unit.Time, p int) (next unit.Time) {
 func (t *Tester) Sent(now unit.Time, out unit.Port, fs []*buffer.Frame) {
 	side := &t.ports[out]
 	for i, f := range fs {
-		w := side.flight[i]
 		t.pool.Put(f)
-		if t.script == nil || w.script != t.number {
-			continue
-		}
-		at := t.relative(Span{w.at, now})
-		if t.task.Grain == 0 {
-			at.Lo = at.Hi // an exact driver says when the last bit left
-		}
-		switch w.kind {
-		case flownStream:
-			if !t.streams[w.index].Tally {
-				t.rec.Streams[w.index].Left = append(t.rec.Streams[w.index].Left, at)
-			}
-		case flownTrain:
-			t.rec.Trains[w.index].Left = append(t.rec.Trains[w.index].Left, at)
-		case flownReceiver:
-			r := &t.rec.Receivers[w.index]
-			r.Left, r.Quanta, r.Priority = append(r.Left, at), append(r.Quanta, w.quanta), append(r.Priority, w.priority)
-		}
+		t.left(side.flight[i], now)
 	}
 	side.flight = append(side.flight[:0], side.flight[len(fs):]...)
+}
+
+// left records that a frame of the script left, by now at the latest.
+func (t *Tester) left(w flown, now unit.Time) {
+	if t.script == nil || w.script != t.number {
+		return
+	}
+	at := t.relative(Span{w.at, now})
+	if t.task.Grain == 0 {
+		at.Lo = at.Hi // an exact driver says when the last bit left
+	}
+	switch w.kind {
+	case flownStream:
+		if !t.streams[w.index].Tally {
+			t.rec.Streams[w.index].Left = append(t.rec.Streams[w.index].Left, at)
+		}
+	case flownTrain:
+		t.rec.Trains[w.index].Left = append(t.rec.Trains[w.index].Left, at)
+	case flownReceiver:
+		r := &t.rec.Receivers[w.index]
+		r.Left, r.Quanta, r.Priority = append(r.Left, at), append(r.Quanta, w.quanta), append(r.Priority, w.priority)
+	}
 }
