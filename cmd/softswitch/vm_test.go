@@ -68,7 +68,12 @@ func (b *bed) pair(argv ...string) {
 	b.Helper()
 	server := b.start(b.vmCommand("exec", append([]string{"h2"}, argv...)...))
 	b.mustVM("exec", "h2", "sh", "-c", "until grep -q ':4853 .* 0A ' /proc/net/tcp /proc/net/tcp6; do usleep 50000; done") // it listens at port 18515
-	b.mustVM("exec", append(append([]string{"h1"}, argv...), "10.100.1.2")...)
+	if r := b.vm("exec", append(append([]string{"h1"}, argv...), "10.100.1.2")...); r.code != 0 {
+		for _, host := range []string{"h1", "h2"} { // programs compare what kind of GID each has
+			b.vm("exec", host, "grep", "-r", "-v", "^0000:0000:0000:0000:0000:0000:0000:0000$", "/sys/class/infiniband/rxe0/ports/1/gids")
+		}
+		b.Fatalf("the client's exit status is %d", r.code)
+	}
 	if r := server.end(); r.code != 0 {
 		b.Errorf("the server's exit status is %d: %s", r.code, r.stdout)
 	}
