@@ -40,6 +40,10 @@ func (v view) Charged(b detect.PG) int {
 	return n
 }
 
+func (v view) Room(b detect.PG) int {
+	return max(0, v.s.mmu.Room(b.Port, b.Priority)) / v.s.mmu.Charge(v.MTU())
+}
+
 func (v view) Held(b detect.PG, q detect.Queue) int {
 	return v.s.mmu.Held(b.Port, b.Priority, q.Port, q.Priority)
 }

@@ -105,8 +105,11 @@ func (a actions) Drop(b detect.PG, q detect.Queue) (bytes int) {
 	return bytes
 }
 
-// Force makes the bytes leave at once, to nowhere.
+// Force makes the bytes leave at once, to nowhere; so nothing of it is left to take back.
 func (a actions) Force(b detect.PG, q detect.Queue, bytes int) {
+	if bytes <= 0 {
+		return
+	}
 	a.note(detect.ActionForce, b, q, bytes)
 	a.s.Leave(b.Port, q.Port, min(bytes, view{s: a.s}.Held(b, q)))
 	a.resume(b)

@@ -60,6 +60,9 @@ func (v view) Charged(b detect.PG) (n int) {
 	return n
 }
 
+// Room is what b was lent: a script has no headroom.
+func (v view) Room(b detect.PG) int { return v.s.ports[b.Port].extra / MTU }
+
 func (v view) Backlog(q detect.Queue) (n int) {
 	for in := range v.s.ports {
 		n += v.Held(pg(unit.Port(in)), q)

@@ -129,6 +129,7 @@ func (r *responder) excessFrames(c *priority, i unit.Port) uint8 {
 // ask asks the next hop for room for what priority group i has to send.
 func (r *responder) ask(now unit.Time, c *priority, i unit.Port) {
 	a, s := &c.in[i].attempt, &c.in[i].pass
+	r.act.Force(c.pg(i), c.queue(s.via), 0)                 // the answer counts what has arrived by then
 	frames := min(r.excess(c, i)/r.view.MTU()+2, framesMax) // rounded up, and the last one leaves whole
 	a.phase, a.due = asking, r.hops(now, askHops)
 	a.tries++
@@ -151,7 +152,7 @@ func (r *responder) askAgain(now unit.Time, c *priority, i unit.Port) {
 
 // reserve grants the upstream of priority group i room for the frames that it asks for: the number
 // that keeps the priority group XOFF or, if that is fewer than two, as many as were asked for; in either case
-// no more than the priority group may be given.
+// no more than the priority group may be given, and than it takes without loss.
 func (r *responder) reserve(now unit.Time, c *priority, i unit.Port, t itsyhdr.TLV) {
 	id, frames, l := claimOf(t), int(t.Hops), &c.in[i].isolation
 	if !l.isolated || l.id != id {
@@ -165,6 +166,8 @@ func (r *responder) reserve(now unit.Time, c *priority, i unit.Port, t itsyhdr.T
 		r.takeBack(now, c, i)
 		frames = 0
 	}
+	// It holds more than its threshold if an earlier extra threshold ended by time.
+	frames = min(frames, r.view.Room(c.pg(i)))
 	r.send(c, i, itsyhdr.KindReserve, id, frames, flagBack)
 }
 

@@ -150,3 +150,22 @@ func TestResponsesReport(t *testing.T) {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 }
+
+// Forced frames come into what the next hop has room for, also where it has more than its
+// threshold: an extra one that it was given before ended by time. It once lent all that had been
+// asked for above its usual threshold, and frames that it had asked for found its headroom full.
+func TestForceLosesNothing(t *testing.T) {
+	run := responseRun(20261202, chosen(t, "force"))
+	cases := testkit.Sized([]int{81}, []int{81, 162, 204, 300, 301, 302, 303, 304, 305})
+	for _, i := range cases {
+		o := playResponses(run, i)
+		if o.Invalid != "" {
+			t.Fatalf("seed %d, case %d is invalid: %s", run.Seed, i, o.Invalid)
+		}
+		for _, r := range o.Runs {
+			if r.Lost > 0 {
+				t.Errorf("seed %d, case %d: no room for %d lossless frames", run.Seed, i, r.Lost)
+			}
+		}
+	}
+}
