@@ -285,16 +285,31 @@ func (m *MMU) Room(in unit.Port, priority unit.Priority) int {
 	}
 	pool := m.cfg.Shared - m.shared + max(0, p.Size-usual)
 	if g.xoff {
-		left := int(m.xoffs[in]) - int(g.headroom)
-		if m.rooms != nil {
-			left = min(left, max(0, m.cfg.HeadroomPool.Port-int(m.rooms[in]))+m.cfg.HeadroomPool.Bytes-m.pooled)
-		}
-		return max(min(room, pool), left)
+		return max(min(room, pool), m.headroomLeft(g))
 	}
 	if p.Dynamic || m.rule(g).XONOffset > 0 {
 		room-- // what reaches the threshold is XOFF, unless it is at XON too
 	}
 	return max(0, min(room, pool))
+}
+
+// Kept is how many bytes ([Config.Charge]) the priority group (in, priority), which is XOFF, takes for sure
+// whatever others take of the shared pool by then: Room, or what is left of its headroom where the
+// shared pool may run short. What others take of a pool of headroom counts.
+func (m *MMU) Kept(in unit.Port, priority unit.Priority) int {
+	if m.shares {
+		return m.headroomLeft(m.group(in, priority))
+	}
+	return m.Room(in, priority)
+}
+
+// headroomLeft is how many bytes the headroom of g has left.
+func (m *MMU) headroomLeft(g *group) int {
+	left := int(m.xoffs[g.in]) - int(g.headroom)
+	if m.rooms != nil {
+		left = min(left, max(0, m.cfg.HeadroomPool.Port-int(m.rooms[g.in]))+m.cfg.HeadroomPool.Bytes-m.pooled)
+	}
+	return left
 }
 
 // AtOnce is how many bytes a far end like this one may send to a port at once. It is half

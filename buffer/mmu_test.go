@@ -685,6 +685,53 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// What a priority group that is XOFF keeps room for is not lost, also where others take all of the
+// pool before it comes, and where it was lent an extra threshold, or had one before.
+func TestKept(t *testing.T) {
+	for _, tt := range profiles {
+		t.Run(tt.name, func(t *testing.T) {
+			seed := testkit.Seed(t)
+			r := rand.New(rand.NewPCG(seed, 0))
+			c := small(tt.change)
+			priority, asked := losslessOf(c), 0
+			for range 300 {
+				m := mustMMU(t, c)
+				in := unit.Port(r.IntN(c.Ports))
+				m.SetExtra(in, priority, r.IntN(500))
+				for range r.IntN(60) {
+					m.Admit(in, priority, 1+r.IntN(100))
+				}
+				m.SetExtra(in, priority, r.IntN(300))
+				if on, _ := m.XOFF(in, priority); !on || m.rooms != nil {
+					continue // a pool of headroom is kept for nobody
+				}
+				kept := m.Kept(in, priority)
+				for other := range unit.Port(c.Ports) {
+					for range 100 {
+						if other != in {
+							m.Admit(other, priority, 1+r.IntN(100))
+						}
+					}
+				}
+				for left := kept; left > 0; {
+					n := 1 + r.IntN(left)
+					if c.Charge(n) > left {
+						break
+					}
+					asked++
+					if v, _ := m.Admit(in, priority, n); v == HeadroomFull {
+						t.Fatalf("seed %d: keeps room for %d, and with %d left %d bytes find none", seed, kept, left, n)
+					}
+					left -= c.Charge(n)
+				}
+			}
+			if asked == 0 && c.HeadroomPool == nil && c.Profile.XOFF > 0 {
+				t.Errorf("seed %d: no priority group kept room", seed)
+			}
+		})
+	}
+}
+
 func TestAtOnceOfProfiles(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

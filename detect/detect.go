@@ -90,9 +90,8 @@ type View interface {
 	Lapsed(b PG) bool
 	// Charged is A(b), the bytes charged to b: they wait in its switch or are leaving.
 	Charged(b PG) int
-	// Room is how many frames of MTU bytes, or shorter ones that are charged as much, b takes before
-	// it goes XOFF or, while it is, before its headroom is full. What others take of the shared pool
-	// counts too.
+	// Room is how many frames of MTU bytes, or shorter ones that are charged as much in all, b, which
+	// is XOFF, takes without loss, whatever others take of the shared pool by then.
 	Room(b PG) int
 	// Backlog is the bytes that wait in q.
 	Backlog(q Queue) int
