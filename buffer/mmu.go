@@ -293,14 +293,16 @@ func (m *MMU) Room(in unit.Port, priority unit.Priority) int {
 	return max(0, min(room, pool))
 }
 
-// Kept is how many bytes ([Config.Charge]) the priority group (in, priority), which is XOFF, takes for sure
-// whatever others take of the shared pool by then: Room, or what is left of its headroom where the
-// shared pool may run short. What others take of a pool of headroom counts.
-func (m *MMU) Kept(in unit.Port, priority unit.Priority) int {
-	if m.shares {
-		return m.headroomLeft(m.group(in, priority))
+// Kept is how many bytes ([Config.Charge]) the priority group (in, priority), which is XOFF, takes for sure,
+// outside its headroom and then in it, whatever others take of the shared pool by then. With
+// dynamic thresholds nothing outside is sure. What others take of a pool of headroom counts.
+func (m *MMU) Kept(in unit.Port, priority unit.Priority) (outside, headroom int) {
+	g := m.group(in, priority)
+	if !m.cfg.Profile.Dynamic {
+		others := m.cfg.staticShares() - m.cfg.Rule(in).StaticTh + m.extra - int(g.extra)
+		outside = max(0, m.cfg.Profile.Size+min(m.limitOf(g), m.cfg.Shared-others)-int(g.bytes-g.headroom))
 	}
-	return m.Room(in, priority)
+	return outside, max(0, m.headroomLeft(g))
 }
 
 // headroomLeft is how many bytes the headroom of g has left.

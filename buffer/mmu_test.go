@@ -702,19 +702,24 @@ func TestKept(t *testing.T) {
 					m.Admit(in, priority, 1+r.IntN(100))
 				}
 				m.SetExtra(in, priority, r.IntN(300))
+				if other := unit.Port(r.IntN(c.Ports)); other != in {
+					m.SetExtra(other, priority, r.IntN(300))
+				}
 				if on, _ := m.XOFF(in, priority); !on || m.rooms != nil {
 					continue // a pool of headroom is kept for nobody
 				}
-				kept := m.Kept(in, priority)
+				longest := c.Charge(20)
+				outside, headroom := m.Kept(in, priority)
+				kept := (outside/longest + headroom/longest) * longest
 				for other := range unit.Port(c.Ports) {
-					for range 100 {
+					for range 300 {
 						if other != in {
 							m.Admit(other, priority, 1+r.IntN(100))
 						}
 					}
 				}
 				for left := kept; left > 0; {
-					n := 1 + r.IntN(left)
+					n := 1 + r.IntN(min(left, 20))
 					if c.Charge(n) > left {
 						break
 					}

@@ -27,14 +27,15 @@ type Rule struct {
 // Shares reports whether what some priority groups hold of the pool decides when others resume: with
 // dynamic thresholds, or with a pool that is less than all may use of it.
 func (c *Config) Shares() bool {
-	if c.Profile.Dynamic {
-		return true
-	}
-	all := 0
+	return c.Profile.Dynamic || c.staticShares() > c.Shared
+}
+
+// staticShares is how much of the pool all priority groups may use with static thresholds.
+func (c *Config) staticShares() (all int) {
 	for in := range unit.Port(c.Ports) {
 		all += c.Rule(in).StaticTh * c.LosslessAt(in).Len()
 	}
-	return all > c.Shared
+	return all
 }
 
 // Rule is the rule of the priority groups of a port, without an extra threshold.

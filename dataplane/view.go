@@ -41,7 +41,9 @@ func (v view) Charged(b detect.PG) int {
 }
 
 func (v view) Room(b detect.PG) int {
-	return max(0, v.s.mmu.Kept(b.Port, b.Priority)) / v.s.mmu.Charge(v.MTU())
+	outside, headroom := v.s.mmu.Kept(b.Port, b.Priority)
+	frame := v.s.mmu.Charge(v.MTU())
+	return outside/frame + headroom/frame
 }
 
 func (v view) Held(b detect.PG, q detect.Queue) int {
