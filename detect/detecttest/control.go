@@ -105,9 +105,10 @@ func (a actions) Drop(b detect.PG, q detect.Queue) (bytes int) {
 	return bytes
 }
 
-// Force makes the bytes leave at once, to nowhere; so nothing of it is left to take back.
+// Force makes the bytes leave at once, to nowhere.
 func (a actions) Force(b detect.PG, q detect.Queue, bytes int) {
 	if bytes <= 0 {
+		a.note(detect.ActionUnforce, b, q, bytes)
 		return
 	}
 	a.note(detect.ActionForce, b, q, bytes)

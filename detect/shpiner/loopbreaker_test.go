@@ -193,7 +193,7 @@ func TestGradualRelease(t *testing.T) {
 	sc.Leave(b, p, 30_000) // by itself
 	sc.Pass(period)
 	sc.WantSent()
-	sc.WantDone("force 0>1") // ended
+	sc.WantDone("unforce 0>1") // ended
 }
 
 // The flows of the loop's ingress have no other way after all.
