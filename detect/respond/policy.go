@@ -26,6 +26,11 @@ type Policy struct {
 	Turns bool
 }
 
+// Lends reports whether the policy gives any priority group an extra threshold.
+func (p Policy) Lends() bool {
+	return p.Break == BreakForce || p.Break == BreakBubble || p.Break == BreakDrop && p.Trigger
+}
+
 // Choice is a policy by its name, the value of the key "response" in a scenario.
 type Choice struct {
 	Name   string

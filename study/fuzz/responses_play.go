@@ -106,7 +106,11 @@ func playResponses(r *Run, i int) (o ResponsesOutcome) {
 		o.Found, o.Single = t != nil, t != nil && t.Single
 	}
 	for _, poor := range []bool{false, true} {
-		for _, c := range r.Responses {
+		for k, c := range r.Responses {
+			if poor && !c.Policy.Lends() { // it plays as with reserve
+				o.Runs = append(o.Runs, o.Runs[k])
+				continue
+			}
 			w, v, err := newCase(r.Seed, index, poor).run(d.Name, respond.New(d.New, c.Policy))
 			if err != nil {
 				return ResponsesOutcome{Invalid: err.Error()}

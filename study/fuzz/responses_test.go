@@ -106,6 +106,28 @@ func TestPoor(t *testing.T) {
 	}
 }
 
+// What lends nothing plays the same without reserve, and is not played again.
+func TestPoorLendsNothing(t *testing.T) {
+	for _, c := range respond.Choices() {
+		if c.Policy.Lends() {
+			continue
+		}
+		for i := range testkit.Sized(1, 20) {
+			var runs [2]ResponsesRun
+			for k, poor := range []bool{false, true} {
+				w, v, err := newCase(5, i, poor).run(itsy.Name, respond.New(itsy.New, c.Policy))
+				if err != nil {
+					t.Fatal(err)
+				}
+				runs[k] = runOf(w, v, nil)
+			}
+			if runs[0] != runs[1] {
+				t.Errorf("%s, case %d: with reserve %+v, without %+v", c.Name, i, runs[0], runs[1])
+			}
+		}
+	}
+}
+
 // Every case is the same again, flows never stop, and the report counts each once.
 func TestResponsesReport(t *testing.T) {
 	for _, f := range newCase(5, 0, false).Flows {
