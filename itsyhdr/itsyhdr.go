@@ -103,7 +103,7 @@ type TLV struct {
 	Seq       uint16
 	Trigger   unit.NodePort // {S_tri, P_tri}
 	Hops      uint8
-	Period    uint8 // XOFF period of the priority group that pauses, modulo 256; of a claim, seal or bubble the room that is needed, in frames; of a query, grant, walk or ack the initiator's priority
+	Period    uint8 // XOFF period of the priority group that pauses, modulo 256; of a claim, seal or bubble the room that is needed, in frames; of a reserve its number; of a query, grant, walk or ack the initiator's priority
 	Auth      uint64
 }
 

@@ -43,8 +43,9 @@ type attempt struct {
 	declared bool // and not begun with yet
 	refused  bool // as held, since
 	seq      uint16
-	tries    int // of this phase
-	rounds   int // of making the loop move
+	tries    int   // of this phase
+	rounds   int   // of making the loop move
+	ask      uint8 // the number of the newest message to the next hop; see ask
 	due      unit.Time
 }
 

@@ -1,6 +1,7 @@
 package respond
 
 import (
+	"slices"
 	"testing"
 
 	"softswitch/detect"
@@ -336,6 +337,42 @@ func TestLostMessages(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The answer about room that comes after the next hop was asked again is as one that was lost: its
+// room was there before what is sent now. One that comes twice counts once.
+func TestLateAnswer(t *testing.T) {
+	play := func(again ...unit.Time) []detecttest.Acted {
+		sc := newRing(t, 4, "force")
+		first := true
+		sc.Lost = func(_ unit.NodeID, m itsyhdr.TLV) bool {
+			lose := first && m.Kind == itsyhdr.KindReserve && m.Flags&flagBack != 0
+			if lose {
+				first = false
+				for _, after := range again {
+					sc.At(sc.Now()+after, func() { sc.s[1].Deliver(p, m) })
+				}
+			}
+			return lose
+		}
+		sc.declare(1, none)
+		sc.after(long)
+		if first {
+			t.Error("nobody was asked for room")
+		}
+		sc.wantStuck(false)
+		sc.wantClean()
+		return sc.Acts
+	}
+	lost, again := play(), askHops*25*us-hop.Message // from the answer until it is asked again
+	for after := again + us; after < again+100*us; after += us {
+		if got := play(after); !slices.Equal(got, lost) {
+			t.Errorf("answered after %d us: %+v, want as without an answer: %+v", after/us, got, lost)
+		}
+	}
+	if once, twice := play(hop.Message), play(hop.Message, hop.Message+us); !slices.Equal(once, twice) {
+		t.Errorf("answered twice: %+v, want as once: %+v", twice, once)
 	}
 }
 

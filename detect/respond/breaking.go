@@ -126,14 +126,23 @@ func (r *responder) excessFrames(c *priority, i unit.Port) uint8 {
 	return uint8(min((r.excess(c, i)+r.view.MTU()-1)/r.view.MTU(), framesMax))
 }
 
-// ask asks the next hop for room for what priority group i has to send.
+// ask asks the next hop for room for what priority group i has to send. An answer to an earlier
+// message counts for nothing: the room that it promises was there before what came since.
 func (r *responder) ask(now unit.Time, c *priority, i unit.Port) {
 	a, s := &c.in[i].attempt, &c.in[i].pass
 	r.act.Force(c.pg(i), c.queue(s.via), 0)                 // the answer counts what has arrived by then
 	frames := min(r.excess(c, i)/r.view.MTU()+2, framesMax) // rounded up, and the last one leaves whole
 	a.phase, a.due = asking, r.hops(now, askHops)
 	a.tries++
-	r.send(c, s.via, itsyhdr.KindReserve, s.id, frames, 0)
+	a.ask++
+	r.sendReserve(c, s.via, s.id, a.ask, frames, 0)
+}
+
+// sendReserve sends a message about room for frames out of p: the one of number ask, or its answer.
+func (r *responder) sendReserve(c *priority, p unit.Port, id claimID, ask uint8, frames int, flags uint8) {
+	r.act.Send(p, itsyhdr.TLV{
+		Kind: itsyhdr.KindReserve, Priority: c.id, Initiator: id.owner, Seq: id.seq, Hops: uint8(frames), Period: ask, Flags: flags,
+	})
 }
 
 // askAgain: the next hop has not answered.
@@ -168,18 +177,19 @@ func (r *responder) reserve(now unit.Time, c *priority, i unit.Port, t itsyhdr.T
 	}
 	// It holds more than its threshold if an earlier extra threshold ended by time.
 	frames = min(frames, r.view.Room(c.pg(i)))
-	r.send(c, i, itsyhdr.KindReserve, id, frames, flagBack)
+	r.sendReserve(c, i, id, t.Period, frames, flagBack)
 }
 
 // reserved: the next hop of queue p has room for this many frames. If that was not enough
 // it is asked again.
-func (r *responder) reserved(now unit.Time, c *priority, p unit.Port, id claimID, frames int) {
+func (r *responder) reserved(now unit.Time, c *priority, p unit.Port, t itsyhdr.TLV) {
+	id, frames := claimOf(t), int(t.Hops)
 	i := id.owner.Port
 	if id.owner.Node != r.self || int(i) >= len(c.in) {
 		return
 	}
 	a := &c.in[i].attempt
-	if a.phase != asking || a.seq != id.seq || c.in[i].pass.via != p {
+	if a.phase != asking || a.seq != id.seq || a.ask != t.Period || c.in[i].pass.via != p {
 		return
 	}
 	switch {
@@ -193,6 +203,7 @@ func (r *responder) reserved(now unit.Time, c *priority, p unit.Port, id claimID
 		bytes := min(r.excess(c, i), (frames-1)*r.view.MTU())
 		a.tries = 0
 		a.rounds++
+		a.ask++ // it is answered once
 		a.due = r.hops(now, 1) + r.view.Rate(p).FrameTime(bytes)
 		r.act.Force(c.pg(i), c.queue(p), bytes)
 	}

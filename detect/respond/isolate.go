@@ -180,7 +180,7 @@ func (r *responder) bubble(now unit.Time, c *priority, i unit.Port, t itsyhdr.TL
 	c.in[i].pass.need = max(c.in[i].pass.need, t.Period)
 	if !r.makeRoom(c, i) && t.Flags&flagSpare == 0 {
 		r.act.Refuse(detect.RefusedNoReserve, c.pg(i), c.queue(l.via))
-		r.send(c, i, itsyhdr.KindBubble, id, 0, flagBack)
+		r.send(c, i, itsyhdr.KindBubble, id, flagBack)
 		return
 	}
 	r.sendOn(c, i, itsyhdr.KindBubble, int(t.Hops), t.Flags)
@@ -198,7 +198,7 @@ func (r *responder) bubbleBack(now unit.Time, c *priority, p unit.Port, id claim
 			r.refuse(detect.RefusedNoReserve, c, i)
 			r.hold(now, c, i)
 		} else {
-			r.send(c, i, itsyhdr.KindBubble, id, 0, flagBack)
+			r.send(c, i, itsyhdr.KindBubble, id, flagBack)
 		}
 		return
 	}

@@ -167,7 +167,7 @@ func (r *responder) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 		}
 	case itsyhdr.KindReserve:
 		if back {
-			r.reserved(now, c, p, claimOf(t), int(t.Hops))
+			r.reserved(now, c, p, t)
 		} else {
 			r.reserve(now, c, p, t)
 		}
@@ -237,12 +237,9 @@ const (
 	flagSpare = 2 // of a bubble: the loop moves, so a hop without reserve gives nothing
 )
 
-// send sends a message of kind about id out of p. n is the hops that it has come, or
-// what goes in their place.
-func (r *responder) send(c *priority, p unit.Port, kind itsyhdr.Kind, id claimID, n int, flags uint8) bool {
-	return r.act.Send(p, itsyhdr.TLV{
-		Kind: kind, Priority: c.id, Initiator: id.owner, Seq: id.seq, Hops: uint8(n), Flags: flags,
-	})
+// send sends a message of kind about id out of p.
+func (r *responder) send(c *priority, p unit.Port, kind itsyhdr.Kind, id claimID, flags uint8) {
+	r.act.Send(p, itsyhdr.TLV{Kind: kind, Priority: c.id, Initiator: id.owner, Seq: id.seq, Flags: flags})
 }
 
 // newSeq numbers the claims and searches of this switch.

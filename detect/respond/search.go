@@ -114,7 +114,7 @@ func (r *responder) search(now unit.Time, c *priority, p unit.Port, t itsyhdr.TL
 		} else {
 			r.refuseCure(detect.RefusedUnreachable, c, p)
 		}
-		r.send(c, p, itsyhdr.KindFound, id, 0, 0)
+		r.send(c, p, itsyhdr.KindFound, id, 0)
 	case t.Hops < hopsMax:
 		r.flood(p, t)
 	}
@@ -128,7 +128,7 @@ func (r *responder) found(now unit.Time, c *priority, t itsyhdr.TLV) {
 	switch {
 	case !ok:
 	case from != unit.NoPort:
-		r.send(c, from, itsyhdr.KindFound, id, 0, 0)
+		r.send(c, from, itsyhdr.KindFound, id, 0)
 	case int(id.owner.Port) < len(c.in) && c.in[id.owner.Port].attempt.phase == seeking:
 		r.breakIt(now, c, id.owner.Port)
 	}

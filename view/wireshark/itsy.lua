@@ -258,6 +258,7 @@ local function add_fields(tvb, tree)
   local period = tree:add(f.period, tvb(17, 1))
   if kind >= QUERY and kind <= ACK then period:append_text(" (priority of the initiator's priority group)") end
   if kind >= CLAIM and kind <= BUBBLE then period:append_text(" (frames of room that the loop needs)") end
+  if kind == RESERVE then period:append_text(" (number of the message)") end
   item = tree:add(f.auth, tvb(18, 8))
   if is_zero(tvb(18, 8)) then item:append_text(" (off)") end
 end
