@@ -184,11 +184,23 @@ func TestPython(t *testing.T) {
 			if last := slices.IndexFunc(n, func(p float64) bool { return p < 0.025 }); x[last] != high {
 				t.Errorf("%sto %v, want %v", line, high, x[last])
 			}
+		case "mean": // low high; then the values
+			var m stat.Mean
+			for _, x := range n[2:] {
+				m.Add(int(x))
+			}
+			low, high := m.Interval()
+			same(low, n[0])
+			same(high, n[1])
+		case "ranks": // n low high
+			low, high := stat.MedianRanks(int(n[0]))
+			same(float64(low), n[1])
+			same(float64(high), n[2])
 		default:
 			t.Fatalf("unknown: %s", line)
 		}
 	}
-	if asked["wilson"] < 20 || asked["mcnemar"] < 20 || asked["median"] != 2 {
+	if asked["wilson"] < 20 || asked["mcnemar"] < 20 || asked["median"] != 2 || asked["mean"] != 5 || asked["ranks"] != 7 {
 		t.Errorf("computed: %v", asked)
 	}
 }

@@ -18,9 +18,13 @@ func NearestRank(n, percent int) int { return max(0, (n*percent+99)/100-1) }
 // ninth, and of two the first for all below 100.
 func LowerRank(n, percent int) int { return (n - 1) * percent / 100 }
 
+// MedianLeast is of how many values, at least, MedianRanks is an interval of 95 %: of five, all are above the
+// median, or all below, in one sample of 16.
+const MedianLeast = 6
+
 // MedianRanks is where in n sorted values, at least one, the interval of 95 % of the median of what they
 // are drawn from begins and ends: how many of n independent values are below that median is binomial,
-// with a half. Of five values or fewer it is all of them, which is less than 95 %.
+// with a half. Of fewer than MedianLeast values it is all of them, which is less than 95 %.
 func MedianRanks(n int) (low, high int) {
 	// The chance that k values or fewer are below the median is below; that of k is part, the logarithm of which
 	// is kept, since 1/2^n is no float64 from 1,075 values on.

@@ -41,7 +41,7 @@ type ClocksReport struct {
 }
 
 func newClocksReport(r *Run) *ClocksReport {
-	return &ClocksReport{Seed: r.Seed, Detector: r.detector().Name, Bounds: Quantiles{10, 50, 90, nil}, Wrongs: []string{}}
+	return &ClocksReport{Seed: r.Seed, Detector: r.detector().Name, Bounds: Quantiles{low: 10, high: 90}, Wrongs: []string{}}
 }
 
 // Add counts the outcome of case number i.

@@ -56,8 +56,8 @@ type ResponsesRow struct {
 	// Lost are lossless frames for which there was no room, LostIn the cases with one.
 	Lost   int        `json:"lossless_lost"`
 	LostIn stat.Share `json:"with_lossless_lost"`
-	// Dropped is frames dropped on purpose, as a share of those and what arrived.
-	Dropped stat.Mean `json:"dropped_share"`
+	// Dropped is frames dropped on purpose, as a share of those and what arrived, by case.
+	Dropped Quantiles `json:"dropped_share"`
 }
 
 func newResponsesReport(run *Run) *ResponsesReport {
@@ -65,10 +65,10 @@ func newResponsesReport(run *Run) *ResponsesReport {
 	if r.rows = run.Rows; r.rows {
 		r.Pairs = pairs(run)
 	}
-	quartiles := Quantiles{25, 50, 75, nil}
+	quartiles := Quantiles{low: 25, high: 75}
 	for _, reserve := range []bool{true, false} {
 		for _, c := range run.Responses {
-			row := ResponsesRow{Response: c.Name, Reserve: reserve, Robbed: quartiles, Goodput: quartiles, SingleGoodput: quartiles}
+			row := ResponsesRow{Response: c.Name, Reserve: reserve, Robbed: quartiles, Goodput: quartiles, SingleGoodput: quartiles, Dropped: quartiles}
 			r.Responses = append(r.Responses, &row)
 		}
 	}
@@ -107,7 +107,9 @@ func (s *ResponsesRow) add(r *ResponsesRun, known, single bool) {
 	s.Turns.Add(r.Turns)
 	s.Policed.Add(r.Policed)
 	s.Lost += r.Lost
-	s.Dropped.Sum, s.Dropped.Of = s.Dropped.Sum+r.Dropped, s.Dropped.Of+r.Dropped+r.Received
+	if all := r.Dropped + r.Received; all > 0 {
+		s.Dropped.of = append(s.Dropped.of, float64(r.Dropped)/float64(all))
+	}
 	if !known {
 		return
 	}
@@ -136,16 +138,16 @@ func (r *ResponsesReport) Clean() bool {
 // WriteText writes the report for people.
 func (r *ResponsesReport) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %s: %s; %d invalid\n", Response, r.Detector, r.Seed, unit.Count(r.Cases, "case"), unit.Count(r.Locked, "deadlock"), r.Invalid)
-	fmt.Fprintf(w, "a smallest cause was found in %s %%, a single host or flow in %s %% of those\nshares in per cent, with their 95 %% intervals\n\n", r.Found, r.Single)
+	fmt.Fprintf(w, "a smallest cause was found in %s %%, a single host or flow in %s %% of those\nshares in per cent, means and medians, with their 95 %% intervals\n\n", r.Found, r.Single)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "response\treserve\tcured\trecurrences\tlossy turns\tpoliced\tinnocents\tin cases\tinnocents hit\tin cases\tlost of theirs\tgoodput of innocents\tsingle cause\tdropped\tno room\n")
+	fmt.Fprintln(t, "response\treserve\tcured\trecurrences\tlossy turns\tpoliced\tinnocents\tin cases\tinnocents hit\tin cases\tlost of theirs\tquartiles\tgoodput of innocents\tquartiles\tsingle cause\tquartiles\tdropped\tquartiles\tno room")
 	for _, s := range r.Responses {
 		reserve := "yes"
 		if !s.Reserve {
 			reserve = "none"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.2f\t%.1f\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.1f (%.1f-%.1f)\t%.2f (%.2f-%.2f)\t%.2f\t%.1f\t%d\n", s.Response, reserve, s.Cured, s.Recurrences.Value(), s.Turns.Value(), s.Policed.Value(),
-			s.Innocents.Value(), s.WithInnocents, s.Hit.Value(), s.WithHit, 100*s.Robbed.at(50), 100*s.Robbed.at(25), 100*s.Robbed.at(75), s.Goodput.at(50), s.Goodput.at(25), s.Goodput.at(75), s.SingleGoodput.at(50), 100*s.Dropped.Value(), s.Lost)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", s.Response, reserve, s.Cured, s.Recurrences, s.Turns, s.Policed,
+			s.Innocents, s.WithInnocents, s.Hit, s.WithHit, s.Robbed.text(100, 1), s.Goodput.text(1, 2), s.SingleGoodput.text(1, 2), s.Dropped.text(100, 1), s.Lost)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -157,10 +159,10 @@ innocents    mean of innocent flows that are policed, and the cases that have on
 hit          mean of innocent flows of which frames were dropped on purpose, by whatever action,
              and the cases that have one
 lost         of theirs: these frames, in per cent of them and of what arrived of innocent flows:
-             median and quartiles of cases
+             median of cases
 goodput      of innocents, as a share of what they get when the cause is handled from the start:
-             median and quartiles; and the median where a single host or flow is the cause
-dropped      frames dropped on purpose, in per cent
+             median, and that of the cases in which a single host or flow is the cause
+dropped      frames dropped on purpose, in per cent of them and of what arrived: median of cases
 no room      lossless frames for which there was no room
 `)
 	if err != nil {

@@ -3,10 +3,12 @@
 #   wilson   the ends are where the score test is at 1.96 deviations: found by halving
 #   mcnemar  the binomial sum in whole numbers
 #   median   of every sample of a set that there is, not of some
+#   mean     by the standard deviation of the module statistics
+#   ranks    the last value that at most 2.5 % of samples have above the median, in whole numbers
 from fractions import Fraction
-from itertools import product
+from itertools import accumulate, product
 from math import comb
-from statistics import NormalDist, median
+from statistics import NormalDist, mean, median, stdev
 
 Z = NormalDist().inv_cdf(0.975)
 
@@ -38,3 +40,10 @@ for b, c in [(b, c) for b in (0, 1, 6, 86, 700) for c in (0, 2, 7, 150, 650)]:
 for values in ([2, 3, 5, 8, 13], [16, 23, 38, 94, 99, 141, 197]):
     medians = [median(sample) for sample in product(values, repeat=len(values))]
     print("median", *[float(Fraction(sum(m > v for m in medians), len(medians))) for v in values], *values)
+for values in ([0, 0, 0, 1], [2, 3, 5, 8, 13], [7] * 9, list(range(0, 3000, 7)), [0] * 999 + [100]):
+    half = Z * stdev(values) / len(values) ** 0.5
+    print("mean", repr(max(0.0, mean(values) - half)), repr(float(mean(values) + half)), *values)
+for n in (1, 5, 6, 7, 30, 101, 1999):
+    chances = accumulate(comb(n, k) for k in range(n))  # of so many values or fewer below the median, in 2^n
+    first = max([k for k, chance in enumerate(chances) if 40 * chance <= 2**n], default=0)
+    print("ranks", n, first, n - 1 - first)
