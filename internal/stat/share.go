@@ -9,7 +9,7 @@
 // Wilson's interval (E. B. Wilson, "Probable inference, the law of succession, and statistical
 // inference", 1927). The cases must be independent; it cannot see whether they are.
 //
-// Mean is the mean of numbers, with the normal interval of it.
+// Mean is the mean of numbers, with Student's interval.
 //
 // McNemar and BootstrapMedian hold two systems against each other on the same cases, which a Share of each
 // cannot: their cases are not independent of each other.
