@@ -294,15 +294,30 @@ func (m *MMU) Room(in unit.Port, priority unit.Priority) int {
 }
 
 // Kept is how many bytes ([Config.Charge]) the priority group (in, priority), which is XOFF, takes for sure,
-// outside its headroom and then in it, whatever others take of the shared pool by then. With
-// dynamic thresholds nothing outside is sure. What others take of a pool of headroom counts.
+// outside its headroom and then in it, whatever others take of the shared pool, or of a pool of headroom, by
+// then, as long as nothing more is lent. With dynamic thresholds nothing outside is sure; with a pool of headroom what the port has of its own
+// is, where it has one lossless priority, and else nothing.
 func (m *MMU) Kept(in unit.Port, priority unit.Priority) (outside, headroom int) {
 	g := m.group(in, priority)
 	if !m.cfg.Profile.Dynamic {
 		others := m.cfg.staticShares() - m.cfg.Rule(in).StaticTh + m.extra - int(g.extra)
+		for i := range m.groups { // one that was lent more may hold more than it may use now
+			o := &m.groups[i]
+			if o != g {
+				others += max(0, m.above(int(o.bytes-o.headroom))-m.rules[o.in].StaticTh-int(o.extra))
+			}
+		}
 		outside = max(0, m.cfg.Profile.Size+min(m.limitOf(g), m.cfg.Shared-others)-int(g.bytes-g.headroom))
 	}
-	return outside, max(0, m.headroomLeft(g))
+	headroom = int(m.xoffs[in]) - int(g.headroom)
+	switch {
+	case m.rooms == nil:
+	case m.cfg.LosslessAt(in).Len() == 1:
+		headroom = min(headroom, m.cfg.HeadroomPool.Port-int(m.rooms[in]))
+	default:
+		headroom = 0
+	}
+	return outside, max(0, headroom)
 }
 
 // headroomLeft is how many bytes the headroom of g has left.

@@ -694,7 +694,10 @@ func TestKept(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			c := small(tt.change)
 			priority, asked := losslessOf(c), 0
-			for range 300 {
+			for i := range 400 {
+				if i == 200 { // from here on the port has one lossless priority
+					c.Lossless = 1 << priority
+				}
 				m := mustMMU(t, c)
 				in := unit.Port(r.IntN(c.Ports))
 				m.SetExtra(in, priority, r.IntN(500))
@@ -702,20 +705,24 @@ func TestKept(t *testing.T) {
 					m.Admit(in, priority, 1+r.IntN(100))
 				}
 				m.SetExtra(in, priority, r.IntN(300))
-				if other := unit.Port(r.IntN(c.Ports)); other != in {
-					m.SetExtra(other, priority, r.IntN(300))
+				others := othersOf(c, in, priority)
+				if len(others) > 0 {
+					other := others[r.IntN(len(others))]
+					m.SetExtra(other.in, other.priority, r.IntN(500))
+					for range r.IntN(20) {
+						m.Admit(other.in, other.priority, 1+r.IntN(100))
+					}
+					m.SetExtra(other.in, other.priority, r.IntN(100))
 				}
-				if on, _ := m.XOFF(in, priority); !on || m.rooms != nil {
-					continue // a pool of headroom is kept for nobody
+				if on, _ := m.XOFF(in, priority); !on {
+					continue
 				}
 				longest := c.Charge(20)
 				outside, headroom := m.Kept(in, priority)
 				kept := (outside/longest + headroom/longest) * longest
-				for other := range unit.Port(c.Ports) {
+				for _, other := range others {
 					for range 300 {
-						if other != in {
-							m.Admit(other, priority, 1+r.IntN(100))
-						}
+						m.Admit(other.in, other.priority, 1+r.IntN(100))
 					}
 				}
 				for left := kept; left > 0; {
@@ -730,11 +737,29 @@ func TestKept(t *testing.T) {
 					left -= c.Charge(n)
 				}
 			}
-			if asked == 0 && c.HeadroomPool == nil && c.Profile.XOFF > 0 {
+			if asked == 0 && (c.HeadroomPool == nil || c.HeadroomPool.Port >= c.Charge(20)) && c.Profile.XOFF > 0 {
 				t.Errorf("seed %d: no priority group kept room", seed)
 			}
 		})
 	}
+}
+
+// member names a priority group.
+type member struct {
+	in       unit.Port
+	priority unit.Priority
+}
+
+// othersOf are the priority groups of c but one.
+func othersOf(c Config, in unit.Port, priority unit.Priority) (others []member) {
+	for p := range unit.Port(c.Ports) {
+		for set := c.LosslessAt(p); set != 0; set &= set - 1 {
+			if o := (member{p, set.First()}); o != (member{in, priority}) {
+				others = append(others, o)
+			}
+		}
+	}
+	return others
 }
 
 func TestAtOnceOfProfiles(t *testing.T) {

@@ -376,6 +376,53 @@ func TestLateAnswer(t *testing.T) {
 	}
 }
 
+// Each message may come twice.
+func TestTwice(t *testing.T) {
+	for _, response := range []string{"drop", "force", "bubble", "drop+trigger"} {
+		sc := newRing(t, 4, response)
+		sc.spread(sc.trigger(9, 3))
+		sc.Lost = func(from unit.NodeID, m itsyhdr.TLV) bool {
+			to, at := from%4+1, b
+			switch {
+			case from > 4, m.Kind == itsyhdr.KindTrigger, m.Kind == itsyhdr.KindFound: // goes by many ports
+				return false
+			case m.Flags&flagBack != 0:
+				to, at = (from+2)%4+1, p
+			}
+			sc.At(sc.Now()+hop.Message+us, func() { sc.s[to].Deliver(at, m) })
+			return false
+		}
+		sc.declare(1, unit.NodePort{Node: 9, Port: 1})
+		sc.after(long)
+		sc.wantStuck(false)
+		sc.wantRefused()
+		sc.after(flowQuiet)
+		sc.wantClean()
+		if t.Failed() {
+			t.Fatal(response)
+		}
+	}
+}
+
+// What is forced in small steps is, so often and no more; then it is said that there is no room.
+func TestForceRounds(t *testing.T) {
+	sc := newRing(t, 4, "force")
+	sc.s[1].Enqueue(b, p, 400*kilo)
+	sc.s[2].Leave(b, p, 60*kilo-40*kilo)
+	sc.Lost = func(_ unit.NodeID, m itsyhdr.TLV) bool {
+		if m.Kind == itsyhdr.KindReserve && m.Flags&flagBack != 0 { // the frames come
+			sc.At(sc.Now()+2*hop.Message, func() { sc.s[2].Enqueue(b, p, int(m.Hops)*detecttest.MTU) })
+		}
+		return false
+	}
+	sc.declare(1, none)
+	sc.after(long)
+	sc.wantCount(detect.ActionForce, roundsMax)
+	sc.wantRefused(detect.RefusedNoReserve)
+	sc.wantStuck(true)
+	sc.wantClean()
+}
+
 // A loop of more than 64 hops is not followed.
 func TestHopLimit(t *testing.T) {
 	for n, want := range map[int]bool{64: false, 65: true} {

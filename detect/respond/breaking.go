@@ -130,12 +130,17 @@ func (r *responder) excessFrames(c *priority, i unit.Port) uint8 {
 // message counts for nothing: the room that it promises was there before what came since.
 func (r *responder) ask(now unit.Time, c *priority, i unit.Port) {
 	a, s := &c.in[i].attempt, &c.in[i].pass
-	r.act.Force(c.pg(i), c.queue(s.via), 0)                 // the answer counts what has arrived by then
+	r.forceNoMore(c, i)                                     // the answer counts what has arrived by then
 	frames := min(r.excess(c, i)/r.view.MTU()+2, framesMax) // rounded up, and the last one leaves whole
 	a.phase, a.due = asking, r.hops(now, askHops)
 	a.tries++
 	a.ask++
 	r.sendReserve(c, s.via, s.id, a.ask, frames, 0)
+}
+
+// forceNoMore takes back what priority group i may still force.
+func (r *responder) forceNoMore(c *priority, i unit.Port) {
+	r.act.Force(c.pg(i), c.queue(c.in[i].pass.via), 0)
 }
 
 // sendReserve sends a message about room for frames out of p: the one of number ask, or its answer.
@@ -149,6 +154,7 @@ func (r *responder) sendReserve(c *priority, p unit.Port, id claimID, ask uint8,
 func (r *responder) askAgain(now unit.Time, c *priority, i unit.Port) {
 	switch {
 	case !r.waits(now, c, i):
+		r.forceNoMore(c, i)
 		r.support(c, i)
 		r.move(now, c, i)
 	case c.in[i].attempt.tries < triesMax:
@@ -164,8 +170,8 @@ func (r *responder) askAgain(now unit.Time, c *priority, i unit.Port) {
 // no more than the priority group may be given, and than it takes without loss.
 func (r *responder) reserve(now unit.Time, c *priority, i unit.Port, t itsyhdr.TLV) {
 	id, frames, l := claimOf(t), int(t.Hops), &c.in[i].isolation
-	if !l.isolated || l.id != id {
-		return // it does not keep anyone waiting any more
+	if !l.isolated || l.id != id || !c.in[i].pass.isWayOf(id, now) {
+		return // it does not keep anyone waiting any more, or what it may have is known of another claim
 	}
 	if n := (r.excess(c, i) - 1) / r.view.MTU(); n >= 2 {
 		frames = min(frames, n)
@@ -193,12 +199,12 @@ func (r *responder) reserved(now unit.Time, c *priority, p unit.Port, t itsyhdr.
 		return
 	}
 	switch {
-	case frames < 2: // the last frame leaves whole
-		r.refuse(detect.RefusedNoReserve, c, i)
-		r.giveUp(now, c, i)
-	case !r.waits(now, c, i) || a.rounds > roundsMax:
+	case frames >= 2 && !r.waits(now, c, i):
 		r.support(c, i)
 		r.move(now, c, i)
+	case frames < 2, a.rounds > roundsMax: // the last frame leaves whole
+		r.refuse(detect.RefusedNoReserve, c, i)
+		r.giveUp(now, c, i)
 	default:
 		bytes := min(r.excess(c, i), (frames-1)*r.view.MTU())
 		a.tries = 0

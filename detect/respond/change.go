@@ -67,6 +67,9 @@ func (r *responder) endAll(now unit.Time) {
 		c.watched, c.look = 0, unit.Never
 		for i := range c.in {
 			b := &c.in[i]
+			if b.attempt.phase == asking {
+				r.forceNoMore(c, unit.Port(i))
+			}
 			if b.isolation.active {
 				r.takeBack(now, c, unit.Port(i))
 			}

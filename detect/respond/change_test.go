@@ -106,3 +106,14 @@ func TestChangeToNoneDuringAnAttempt(t *testing.T) {
 		sc.wantClean()
 	}
 }
+
+// An order to do nothing ends what is forced in that moment, too.
+func TestChangeEndsForcing(t *testing.T) {
+	sc := newRing(t, 4, "force")
+	sc.declare(1, none)
+	for sc.count(detect.ActionForce) == 0 {
+		sc.after(us)
+	}
+	sc.change("none")
+	sc.wantClean()
+}

@@ -158,7 +158,9 @@ func (r *responder) claim(now unit.Time, c *priority, i unit.Port, t itsyhdr.TLV
 	case a.phase > claiming:
 		return // this switch acts
 	case s.isKnown(now) && s.id == id:
-		r.sendBack(c, i, id, t.Trigger)
+		if s.from != t.Trigger { // who sent it does so once by each queue: the wire has made two of one
+			r.sendBack(c, i, id, t.Trigger)
+		}
 		return
 	case s.isLive(now) && id.less(s.id):
 		return // the greater one decides

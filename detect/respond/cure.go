@@ -145,7 +145,7 @@ func (r *responder) recall(now unit.Time, k cure) *cure {
 	oldest := -1
 	for i := range r.cures {
 		at := &r.cures[i]
-		if at.queue == k.queue && at.in == k.in && at.flow == k.flow && at.turn == k.turn {
+		if at.is(&k) {
 			return at
 		}
 		if oldest < 0 || older(at, &r.cures[oldest]) {
@@ -161,6 +161,12 @@ func (r *responder) recall(now unit.Time, k cure) *cure {
 	}
 	r.cures[oldest] = cure{}
 	return &r.cures[oldest]
+}
+
+// is reports whether two cures are one. A flow has one policer at a port, wherever it was found.
+func (k *cure) is(of *cure) bool {
+	policer := !k.turn && k.in != unit.NoPort
+	return k.in == of.in && k.flow == of.flow && k.turn == of.turn && (policer || k.queue == of.queue)
 }
 
 // older is the order in which cures are forgotten.

@@ -1,6 +1,8 @@
 package respond
 
 import (
+	"slices"
+
 	"softswitch/detect"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -16,6 +18,7 @@ type isolation struct {
 	bytes    int       // that it resumes at more than usual; 0: it has no extra threshold (any more)
 	xon      int       // its usual XON threshold
 	via      unit.Port // the queue that serves it alone
+	began    unit.Time // the last time
 	due      unit.Time // when to look at it
 	until    unit.Time // when it ends in any case
 	settled  unit.Time // when the extra threshold may end, if nothing is isolated
@@ -32,21 +35,27 @@ func (l *isolation) next() unit.Time {
 }
 
 // isolate restricts the queue by which the claim of id left priority group i. It reports false if
-// the priority group is isolated for another claim.
+// the priority group is isolated for another claim, or the queue serves another group alone.
 func (r *responder) isolate(now unit.Time, c *priority, i unit.Port, id claimID) bool {
 	l, via := &c.in[i].isolation, c.in[i].pass.via
 	switch {
 	case l.isolated:
 		return l.id == id
+	case c.servedAlone(via):
+		return false
 	case !l.active:
 		l.bytes = 0
 	}
+	again := l.quiet > 0 && now-l.began > unit.Time(freshHops)*r.hop
 	*l = isolation{
-		id: id, active: true, isolated: true, bytes: l.bytes, xon: l.xon, via: via,
+		id: id, active: true, isolated: true, bytes: l.bytes, xon: l.xon, via: via, began: now,
 		due: r.hops(now, 1), until: r.hops(now, isolationHops), quiet: l.quiet, told: l.told,
 	}
 	if r.policy.Trigger {
-		l.quiet = max(flowQuiet, min(2*l.quiet, quietMax*flowQuiet))
+		l.quiet = max(flowQuiet, l.quiet)
+		if again {
+			l.quiet = min(2*l.quiet, quietMax*flowQuiet)
+		}
 	}
 	r.act.Restrict(c.pg(i), c.queue(via), true)
 	for _, k := range r.priorities {
@@ -55,6 +64,11 @@ func (r *responder) isolate(now unit.Time, c *priority, i unit.Port, id claimID)
 		}
 	}
 	return true
+}
+
+// servedAlone reports whether the queue of p serves a priority group alone.
+func (c *priority) servedAlone(p unit.Port) bool {
+	return slices.ContainsFunc(c.in, func(b pg) bool { return b.isolation.isolated && b.isolation.via == p })
 }
 
 // give raises the thresholds of priority group i, which is isolated, so much that it resumes at
@@ -210,7 +224,7 @@ func (r *responder) nextRound(now unit.Time, c *priority, i unit.Port) {
 	switch {
 	case !r.waits(now, c, i):
 		r.hold(now, c, i)
-	case a.rounds == roundsMax:
+	case a.rounds >= roundsMax:
 		r.refuse(detect.RefusedNoReserve, c, i)
 		r.hold(now, c, i)
 	default:

@@ -181,6 +181,43 @@ func TestRoomForNoLoop(t *testing.T) {
 	}
 }
 
+// Nor do claims that come between the requests, each of which finds what was lent before.
+func TestRoomForManyClaims(t *testing.T) {
+	for kind, hops := range map[itsyhdr.Kind]uint8{itsyhdr.KindBubble: 1, itsyhdr.KindReserve: framesMax} {
+		sc := newRow(t, true)
+		at := unit.NodePort{Node: 1, Port: b}
+		for _, k := range []itsyhdr.Kind{itsyhdr.KindClaim, itsyhdr.KindSeal} {
+			sc.lie(2, b, itsyhdr.TLV{Kind: k, Seq: 1, Hops: 1, Period: framesMax, Trigger: at})
+		}
+		sc.lie(2, b, itsyhdr.TLV{Kind: kind, Seq: 1, Hops: hops, Period: framesMax, Trigger: at})
+		for seq := range uint16(400) {
+			sc.lie(2, b, itsyhdr.TLV{Kind: itsyhdr.KindClaim, Seq: seq + 2, Hops: 1, Period: framesMax, Trigger: at})
+			sc.lie(2, b, itsyhdr.TLV{Kind: kind, Seq: 1, Hops: hops, Period: framesMax, Trigger: at})
+			sc.after(us)
+		}
+		sc.wantLent(kind)
+	}
+}
+
+// A queue that serves a priority group alone is not taken from it by the loop of another one.
+func TestSealsOfOneQueue(t *testing.T) {
+	sc := newRow(t, true)
+	sc.s[2].Enqueue(x, p, 60*kilo)
+	sc.s[2].XOFF(x, p)
+	for seq, in := range []unit.Port{b, x} {
+		for _, k := range []itsyhdr.Kind{itsyhdr.KindClaim, itsyhdr.KindSeal} {
+			sc.lie(2, in, itsyhdr.TLV{Kind: k, Initiator: unit.NodePort{Node: unit.NodeID(100 + seq), Port: 1}, Seq: 1, Hops: 1, Trigger: unit.NodePort{Node: 1, Port: in}})
+		}
+	}
+	sc.after(long)
+	sc.wantCount(detect.ActionRestrict, 1)
+	sc.wantCount(detect.ActionFree, 1)
+	if sc.Acts[0].PG != pgOf(b) {
+		t.Errorf("%+v, want the queue to serve what was sealed first", sc.Acts[0])
+	}
+	sc.wantClean()
+}
+
 func TestBubbleOfNoLoop(t *testing.T) {
 	sc := newRow(t, true)
 	sc.seals(50, 8*hopTime(sc))
@@ -210,5 +247,26 @@ func TestClaimInVain(t *testing.T) {
 	sc.after(long)
 	if slices.ContainsFunc(sc.Acts, func(m detecttest.Acted) bool { return m.Switch == 3 }) {
 		t.Errorf("%+v, want nothing done at S3", sc.Acts)
+	}
+}
+
+// What a loop is lent is kept twice as long when it comes again, and not for each round of breaking it.
+func TestSupportOfRounds(t *testing.T) {
+	for gap, want := range map[unit.Time]int{isolationHops + 8: 1, 2 * freshHops: 0} {
+		sc := newRow(t, true)
+		for seq := range uint16(2) {
+			for _, kind := range []itsyhdr.Kind{itsyhdr.KindClaim, itsyhdr.KindSeal, itsyhdr.KindBubble} {
+				sc.lie(2, b, itsyhdr.TLV{Kind: kind, Seq: seq + 1, Hops: 1, Period: framesMax, Trigger: unit.NodePort{Node: 1, Port: b}})
+			}
+			sc.after(gap * hopTime(sc))
+			sc.s[2].Enqueue(b, p, 400*kilo)
+			sc.s[2].XOFF(b, p)
+		}
+		sc.wantCount(detect.ActionRestrict, 2)
+		sc.s[2].Leave(b, p, 800*kilo)
+		sc.after(flowQuiet * 3 / 2)
+		sc.wantCount(detect.ActionExtraOver, want)
+		sc.after(flowQuiet)
+		sc.wantCount(detect.ActionExtraOver, 1)
 	}
 }

@@ -164,9 +164,26 @@ func (sc script) wantRefused(want ...detect.Refusal) {
 	}
 }
 
-// wantClean checks that nothing is left of what was done.
+// wantClean checks that nothing is left of what was done, not even the permission to do it.
 func (sc script) wantClean() {
 	sc.Helper()
+	type queue struct {
+		at unit.NodeID
+		q  detect.Queue
+	}
+	forced := map[queue]bool{}
+	for _, m := range sc.Acts {
+		switch m.Action {
+		case detect.ActionForce:
+			forced[queue{m.Switch, m.Queue}] = true
+		case detect.ActionUnforce:
+			delete(forced, queue{m.Switch, m.Queue})
+		}
+	}
+	if len(forced) > 0 {
+		sc.Errorf("%+v may still force frames", forced)
+		sc.log()
+	}
 	for _, m := range sc.Refusals {
 		if ports := sc.s[m.Switch].Facts().Ports(); int(m.PG.Port) >= ports || int(m.Queue.Port) >= ports {
 			sc.Errorf("%+v names a port that is not there", m)

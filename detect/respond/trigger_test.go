@@ -93,6 +93,29 @@ func TestFlowsArePoliced(t *testing.T) {
 	sc.wantClean()
 }
 
+// A flow has one policer at a port: found again in another queue it is policed for as long from then on, and
+// not until the time of the first one is up.
+func TestPolicedTwice(t *testing.T) {
+	sc := newRing(t, 4, "bubble+trigger")
+	at := sc.trigger(9, 3)
+	find := func(out unit.Port) {
+		at.Enqueue(0, out, 40*kilo)
+		at.Flows(out, detect.Flow{ID: 1, In: 1, Bytes: 30 * kilo})
+		at.XOFF(0, out)
+		sc.lie(9, 0, itsyhdr.TLV{Kind: itsyhdr.KindTrigger, Seq: uint16(out), Hops: 1, Trigger: unit.NodePort{Node: 9, Port: 0}})
+		at.Leave(0, out, 40*kilo)
+		at.XON(0)
+	}
+	find(1)
+	sc.after(flowQuiet / 2)
+	find(2)
+	sc.wantCount(detect.ActionPolice, 2)
+	sc.after(flowQuiet * 3 / 4)
+	sc.wantCount(detect.ActionUnpolice, 0)
+	sc.after(2 * flowQuiet)
+	sc.wantCount(detect.ActionUnpolice, 1)
+}
+
 // With nothing from hosts, the heaviest flow.
 func TestTransitFlow(t *testing.T) {
 	sc := newRing(t, 4, "trigger")
