@@ -139,7 +139,10 @@ func (s *Switch) receiveMessage(in unit.Port, f *buffer.Frame) {
 	// (auth.End.Hear).
 	case t.Kind == itsyhdr.KindHello:
 		s.receiveHello(in, f, t)
-	case s.believed(in, f, messageTag):
+	case !s.believed(in, f, messageTag):
+	case p.heard.again(itsyhdr.Number(f.Data)):
+		s.drop(f, DropRepeated)
+	default:
 		// t is a copy: nobody needs the slot any more.
 		p.count.RxMessages++
 		s.free(f)
@@ -200,6 +203,7 @@ func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 		s.buildPayload(p, f, it.payload)
 	default:
 		itsyhdr.PutMessage(f.Data, p.cfg.MAC.Bytes(), it.msg)
+		itsyhdr.PutNumber(f.Data, p.nextNumber(s.now))
 		p.sign(f, messageTag)
 	}
 	p.count.TxMessages++

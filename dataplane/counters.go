@@ -23,6 +23,7 @@ const (
 	DropMessage
 	DropControlBudget // a control frame too many; see budget.go
 	DropHostMessage   // a message by a host: it has nothing to say but pauses
+	DropRepeated      // a message that came before; see copies.go
 	DropUntagged      // control frames that are not authenticated; see auth.go
 	DropUnknown       // no counter of the far end is known yet
 	DropWrongTag      //
@@ -62,7 +63,7 @@ const (
 
 var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
-	"pfc_reserved_bits", "pause_8023", "message_malformed", "control_budget", "host_message", "auth_missing", "auth_unknown", "auth_wrong", "auth_replayed", "auth_reflected", "reserved_group", "lldp_malformed", "lldp_neighbors_full", "not_for_us", "ip_checksum", "martian", "arp_sender", "filtered", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
+	"pfc_reserved_bits", "pause_8023", "message_malformed", "control_budget", "host_message", "message_repeated", "auth_missing", "auth_unknown", "auth_wrong", "auth_replayed", "auth_reflected", "reserved_group", "lldp_malformed", "lldp_neighbors_full", "not_for_us", "ip_checksum", "martian", "arp_sender", "filtered", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
 	"headroom_full", "lossy_queue_full", "no_slot", "no_copy", "link_down", "message_queue_full",
 	"tlv_malformed", "host_label", "pfc_priority_not_lossless", "mac_table_full", "arp_table_full",
 }

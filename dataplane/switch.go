@@ -111,6 +111,8 @@ type port struct {
 	// What this port has to tell its far end, pauses for its ingress and messages, and
 	// what its last pause or resume frame announced.
 	control   controlQueue
+	number    uint16 // of the last message that was sent; 0 before the first
+	heard     copies // of the far end's
 	announced [unit.Priorities]announcement
 	unheeded  [unit.Priorities]unheeded
 
@@ -375,6 +377,7 @@ func (s *Switch) flush(n unit.Port) {
 	}
 	// Messages that wait go with the link, and are counted nowhere.
 	p.control.clear()
+	p.heard = copies{}
 	if p.gentle != nil {
 		p.gentle.linkDown()
 	}

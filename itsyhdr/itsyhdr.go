@@ -3,7 +3,7 @@
 // message frame.
 //
 //	PFC frame      ... 8 timers |34 TLV                     60|
-//	message frame  88 B5 |14 TLV               40| zeros    60|
+//	message frame  88 B5 |14 TLV        40| number 42| zeros 60|
 //
 //	TLV    0    2         5   6    7    8         11   13        16   17     18    26
 //	       +----+---------+---+----+----+---------+----+---------+----+------+------+

@@ -65,8 +65,16 @@ func PutMessage(dst []byte, src [6]byte, t TLV) {
 	clear(dst[offMsgTLV+Len:])
 }
 
+// PutNumber numbers the message frame dst, which PutMessage has made, in the two octets behind its TLV: what
+// is sent on a link is numbered in turn, so that the far end knows a frame that comes twice. 0 is no number.
+func PutNumber(dst []byte, n uint16) { binary.BigEndian.PutUint16(dst[MessagePad:], n) }
+
+// Number is the number of the message frame b, which ParseMessage accepts and which is no hello; 0 if its
+// sender numbers none.
+func Number(b []byte) uint16 { return binary.BigEndian.Uint16(b[MessagePad:]) }
+
 // ParseMessage reads the message frame b, from its destination address on and
-// without FCS: its sender and its TLV. What follows the TLV is ignored. All zero in
+// without FCS: its sender and its TLV. What follows the TLV is Number's, and else ignored. All zero in
 // the TLV's place is ErrNone, which in a message is a fault.
 func ParseMessage(b []byte) (src [6]byte, t TLV, err error) {
 	switch {

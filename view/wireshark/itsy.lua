@@ -79,6 +79,7 @@ local f = {
   hops = ProtoField.uint8("itsy.hops", "Hops"),
   period = ProtoField.uint8("itsy.period", "XOFF period"),
   auth = ProtoField.uint64("itsy.auth", "Authentication tag", base.HEX),
+  number = ProtoField.uint16("itsy.number", "Number on its link"),
   hello_counter = ProtoField.uint64("itsy.hello.counter", "Counter"),
   hello_value = ProtoField.uint64("itsy.hello.value", "Nonce, or counter"),
   verdict = ProtoField.string("itsy.auth.verdict", "The tag is"),
@@ -762,6 +763,8 @@ local function dissect_message(tvb, pinfo, root)
     if hello then
       tree:add(f.hello_counter, tvb(26, 8))
       tree:add(f.hello_value, tvb(34, 8))
+    elseif tvb:len() >= 28 then
+      tree:add(f.number, tvb(26, 2))
     end
     add_verdict(tvb, MESSAGE_TYPE, MESSAGE_TAG, hello, pinfo, tree)
   end

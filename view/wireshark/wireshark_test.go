@@ -570,3 +570,15 @@ func TestAuthentication(t *testing.T) {
 		}
 	}
 }
+
+// TestNumber: a message shows its number on the link, and a hello has none.
+func TestNumber(t *testing.T) {
+	var frames []frame
+	for kind, want := range map[itsyhdr.Kind]string{itsyhdr.KindQuery: "4\t4711", itsyhdr.KindHello: "14\t"} {
+		b := message(nil)
+		itsyhdr.PutMessage(b[:itsyhdr.MessageLen], [6]byte{2, 0, 0, 0, 0, 1}, itsyhdr.TLV{Kind: kind, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9})
+		itsyhdr.PutNumber(b, 4711)
+		frames = append(frames, frame{pcapng.Packet{Data: b}, want})
+	}
+	wantLines(t, tshark(t, writeCapture(t, frames), "itsy.kind", "itsy.number"), frames)
+}
