@@ -76,13 +76,13 @@ func (r *CausesReport) writeSystems(t io.Writer) {
 	of("  control", func(s *System) stat.Share { return s.ControlSufficient })
 	of("  loop control", func(s *System) stat.Share { return s.LoopSufficient })
 	of("declared turn causal", func(s *System) stat.Share { return s.Turn })
-	row("flows named", func(s *System) string { return s.Flows.String() })
+	row("flows named", func(s *System) string { return fmt.Sprintf("%.1f", s.Flows.Value()) })
 	if r.Mode == Cause {
-		row("  innocent", func(s *System) string { return s.Innocents.String() })
+		row("  innocent", func(s *System) string { return fmt.Sprintf("%.1f", s.Innocents.Value()) })
 		of("answers with innocents", func(s *System) stat.Share { return s.Innocent })
 		of("on the loop, said so", func(s *System) stat.Share { return s.OnLoop })
 		of("off the loop, said so", func(s *System) stat.Share { return s.OffLoop })
-		row("hops off when wrong", func(s *System) string { return s.Hops.String() })
+		row("hops off when wrong", func(s *System) string { return fmt.Sprintf("%.1f", s.Hops.Value()) })
 		row("false alarms", func(s *System) string { return fmt.Sprint(s.FalseAlarms) })
 	} else {
 		of("no single cause, said so", func(s *System) stat.Share { return s.Several })
