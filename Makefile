@@ -169,15 +169,13 @@ show-acts:
 learn:
 	go test -count=1 ./play/learn -run TestPage -rewrite
 
-# How often the named causes of deadlocks are right, planted and random ones, and what curing
-# them does, the files docs/figures/causes-*.txt and responses.txt: the same byte for byte,
-# wherever they are made: about 30 min. A false alarm in a control, which ends
-# with 1, is in them.
+# How often the named causes of deadlocks are right, planted and random ones, the files
+# docs/figures/causes-*.txt: the same byte for byte, wherever they are made: about 25 min. A false
+# alarm in a control, which ends with 1, is in them.
 CAUSES := 1144
 cause: build
 	$(BIN) sim fuzz --mode cause --n $(CAUSES) --seed 3301 --detector itsy,itsypaper --shrink 0 --out build/causes > docs/figures/causes-planted.txt || test $$? = 1
 	$(BIN) sim fuzz --mode random-cause --n 2200 --seed 3302 --detector itsy,itsypaper > docs/figures/causes-random.txt
-	$(BIN) sim fuzz --mode response --n 2150 --seed 3303 --response cure,drop+trigger > docs/figures/responses.txt
 
 # Every interleaving of small fabrics that run the exact detector, the table
 # docs/figures/proof.md, and all faults that are put into it on purpose: about 10 min, and

@@ -295,8 +295,8 @@ func (m *MMU) Room(in unit.Port, priority unit.Priority) int {
 
 // Kept is how many bytes ([Config.Charge]) the priority group (in, priority), which is XOFF, takes for sure,
 // outside its headroom and then in it, whatever others take of the shared pool, or of a pool of headroom, by
-// then, as long as nothing more is lent. With dynamic thresholds nothing outside is sure; with a pool of headroom what the port has of its own
-// is, where it has one lossless priority, and else nothing.
+// then, as long as nothing more is lent. With dynamic thresholds nothing outside is sure. Of a pool of headroom
+// the port's own part is, where it has one lossless priority, and else nothing.
 func (m *MMU) Kept(in unit.Port, priority unit.Priority) (outside, headroom int) {
 	g := m.group(in, priority)
 	if !m.cfg.Profile.Dynamic {
