@@ -126,7 +126,7 @@ type Received struct {
 	Bytes  uint64 `json:"bytes"`
 	// Next is the sequence number expected next. Lost is how many below it have not
 	// arrived, Reordered how many arrived after a later one. Duplicates came before, and
-	// count nowhere else: known are those of the last 64 numbers; of older ones, a duplicate
+	// count nowhere else: known are those of the last 1024 numbers; of older ones, a duplicate
 	// is taken for a lost frame that arrived late. A sender that restarts counts from 0:
 	// Next is of its present life, the others are of all.
 	Next       uint64 `json:"next"`
@@ -155,7 +155,7 @@ type Received struct {
 // A receiver is what a host keeps of a flow that it receives.
 type receiver struct {
 	Received
-	seen   uint64    // bit i: Next-1-i has arrived
+	seen   seen      // which of the last numbers below Next have arrived
 	newest unit.Time // when the last of the frames that arrived was sent, by the sender's clock
 }
 

@@ -421,7 +421,7 @@ func (h *Host) knows(p *responder, r *receiver, hd *roce.Header) bool {
 	knows, began := p.resp.Knows(hd, roce.Life(hd.Address-remoteAddress))
 	switch {
 	case began:
-		r.Next, r.seen, p.foreign = 0, 0, false
+		r.Next, r.seen, p.foreign = 0, seen{}, false
 	case !knows:
 		p.early++
 		r.Frames++

@@ -190,7 +190,7 @@ func (h *Host) receiveFlow(n *nic, f *buffer.Frame) {
 // later than all that came before, and has a lower number.
 func (r *receiver) renumber(seq uint64, sent unit.Time) {
 	if seq < r.Next && sent > r.newest {
-		r.Next, r.seen = 0, 0
+		r.Next, r.seen = 0, seen{}
 	}
 	r.newest = max(r.newest, sent)
 }
@@ -230,16 +230,30 @@ func (r *receiver) arrivedForeign(now unit.Time, n uint64) {
 // repeats reports whether a frame with this number has arrived before, and notes that it
 // has arrived now.
 func (r *receiver) repeats(seq uint64) bool {
-	if seq >= r.Next {
-		r.seen = r.seen<<(seq+1-r.Next) | 1 // a shift by 64 or more leaves nothing
+	switch {
+	case seq >= r.Next:
+		for missing := max(r.Next, max(seq, seenLast)-seenLast); missing < seq; missing++ {
+			r.seen.clear(missing)
+		}
+	case r.Next-seq > seenLast:
 		return false
+	case r.seen.has(seq):
+		return true
 	}
-	age := r.Next - 1 - seq
-	bit := uint64(1) << age
-	again := r.seen&bit != 0
-	r.seen |= bit
-	return again
+	r.seen.set(seq)
+	return false
 }
+
+// seenLast is how many numbers a receiver remembers: a frame that went another way, or waited for a pause
+// of a link to end, comes some hundred later than those that left after it.
+const seenLast = 1024
+
+// seen has a bit for each of seenLast numbers in a row, whichever they are.
+type seen [seenLast / 64]uint64
+
+func (s *seen) has(n uint64) bool { return s[n%seenLast/64]>>(n%64)&1 != 0 }
+func (s *seen) set(n uint64)      { s[n%seenLast/64] |= 1 << (n % 64) }
+func (s *seen) clear(n uint64)    { s[n%seenLast/64] &^= 1 << (n % 64) }
 
 // took counts the bytes of a frame that its flow has use for.
 func (h *Host) took(r *receiver, n int) {

@@ -285,7 +285,7 @@ func TestLossAndReorderAccounting(t *testing.T) {
 	for range 100 {
 		h := startHost(t, testConfig())
 		var frames []uint64
-		for seq := range uint64(1 + r.IntN(200)) {
+		for seq := range uint64(1 + r.IntN(3000)) {
 			if r.IntN(5) > 0 {
 				frames = append(frames, seq)
 			}
@@ -295,9 +295,12 @@ func TestLossAndReorderAccounting(t *testing.T) {
 			j := min(len(frames)-1, i+r.IntN(5))
 			frames[i], frames[j] = frames[j], frames[i]
 		}
-		for range len(frames) / 8 { // some come again
-			i := r.IntN(len(frames))
-			frames = slices.Insert(frames, min(len(frames), i+r.IntN(5)), frames[i])
+		for range len(frames) / 8 { // some come again, a few long after
+			i, later := r.IntN(len(frames)), 5
+			if r.IntN(4) == 0 {
+				later = seenLast / 2
+			}
+			frames = slices.Insert(frames, min(len(frames), i+r.IntN(later)), frames[i])
 		}
 		arrived := map[uint64]bool{}
 		var next, reordered, duplicates uint64
