@@ -21,7 +21,7 @@
 // paused), transmit.go, ecn.go (marks on what leaves),
 // sent.go. Then what goes between neighbours: budget.go and storm.go
 // (how much of it), control.go, where pause frames and ITSY labels meet, auth.go (which of them are
-// believed), and controlqueue.go; lldp.go (who they are). Then what a detector has to do with the switch: view.go (what it
+// believed), copies.go (which came before), and controlqueue.go; lldp.go (who they are). Then what a detector has to do with the switch: view.go (what it
 // sees), requests.go, actions.go and turns.go (what it may do), edges.go (the rules of the strong
 // edge). Last what is read between calls: counters.go, flowdrops.go, tables.go, holds.go, ways.go.
 //
